@@ -105,9 +105,12 @@ fn sync_test(plant: &Plant) -> Option<u32> {
         game.before_frame(frame, inputs[Player::One]);
         match test.advance(&mut game, inputs) {
             Ok(()) => {}
-            Err(SyncTestError::Restore { .. } | SyncTestError::Resimulation { .. }) => {
-                return Some(frame.next().0);
-            }
+            Err(
+                SyncTestError::Restore { .. }
+                | SyncTestError::Resimulation { .. }
+                | SyncTestError::Unsaved { .. }
+                | SyncTestError::Trial { .. },
+            ) => return Some(frame.next().0),
             Err(_) => return None,
         }
     }

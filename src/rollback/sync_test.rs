@@ -8,6 +8,9 @@ use core::fmt;
 /// The number of frames from one trial with changed inputs to the next.
 const TRIAL_EVERY_FRAMES: u32 = 16;
 
+/// One rollback of this many is resimulated without a save on the way.
+const UNSAVED_EVERY_FRAMES: u32 = 4;
+
 /// The state must change in at least one frame of this many, or the run has proved nothing.
 const FRAMES_PER_CHANGE: u64 = 20;
 
@@ -18,7 +21,10 @@ const FRAMES_PER_CHANGE: u64 = 20;
 /// not their checksums. A game that passes a few thousand frames with varied inputs keeps its whole state in its
 /// snapshot, and its step is a function of that state and the inputs.
 ///
+/// Every fourth resimulation saves nothing before its last state. It finds a `save` that changes the game.
+///
 /// Every sixteenth frame the single step is a trial with all buttons and axes inverted, to see whether inputs have any effect.
+/// The trial is run twice from one state, and both must lead to the same state: code that only these inputs reach is tested too.
 /// The step must handle every pattern of the 16 buttons and every value of the axes: another machine can send them.
 ///
 /// ```
@@ -53,6 +59,8 @@ pub struct SyncTest<S> {
     inputs: FrameRing<Inputs>,
     /// The slot that a restored or resimulated state is saved into, to be compared.
     again: S,
+    /// The state that a trial led to the first time.
+    trial: State<S>,
     cues: Cues,
     report: SyncReport,
 }
@@ -109,6 +117,24 @@ pub enum SyncTestError {
         /// Every field that differs: the first time, and in the resimulation.
         fields: Vec<Difference>,
     },
+    /// A resimulation that saved no state on the way led to a different state, and one that saved every state did not.
+    ///
+    /// `save` changes the game, or the step depends on something outside the snapshot.
+    Unsaved {
+        /// The frame of the state.
+        frame: Frame,
+        /// How many frames the test had gone back.
+        depth: u32,
+        /// Every field that differs: with a save before every step, and without.
+        fields: Vec<Difference>,
+    },
+    /// Two steps of one state with the same inverted inputs led to different states.
+    Trial {
+        /// The frame of the state that was stepped.
+        frame: Frame,
+        /// Every field that differs: after the first step, and after the second.
+        fields: Vec<Difference>,
+    },
     /// The run proved nothing: no input ever changed.
     InputsNeverChanged {
         /// The number of frames run.
@@ -157,6 +183,7 @@ impl<S: Fields> SyncTest<S> {
             states: FrameRing::new(max + 1, state),
             inputs: FrameRing::new(max, Inputs::default),
             again: game.snapshot(),
+            trial: state(),
             cues: Cues::new(),
             report: SyncReport::default(),
         }
@@ -188,16 +215,16 @@ impl<S: Fields> SyncTest<S> {
         let from = Frame(self.frame.0 - depth);
         self.restore(from, depth, game)?;
         if self.frame.0.is_multiple_of(TRIAL_EVERY_FRAMES) {
-            self.try_out(from, game);
+            self.try_out(from, depth, game)?;
         } else {
             // Step once between the two restores, to give the second one something to undo.
             self.step(from, game);
             self.compare(from.next(), depth, game)?;
         }
-        self.restore(from, depth, game)?;
-        for frame in from.until(self.frame) {
-            self.step(frame, game);
-            self.compare(frame.next(), depth, game)?;
+        if self.frame.0 % UNSAVED_EVERY_FRAMES == UNSAVED_EVERY_FRAMES - 1 {
+            self.resimulate_unsaved(from, depth, game)?;
+        } else {
+            self.resimulate(from, depth, game)?;
         }
         self.report.resimulated_frames += u64::from(depth);
         Ok(())
@@ -257,6 +284,57 @@ impl<S: Fields> SyncTest<S> {
         game.step(inputs, &mut self.cues);
     }
 
+    /// Restores the snapshot of `from`, steps up to the current frame, and compares every state on the way.
+    #[inline]
+    fn resimulate<G: Game<Snapshot = S>>(
+        &mut self,
+        from: Frame,
+        depth: u32,
+        game: &mut G,
+    ) -> Result<(), SyncTestError> {
+        self.restore(from, depth, game)?;
+        for frame in from.until(self.frame) {
+            self.step(frame, game);
+            self.compare(frame.next(), depth, game)?;
+        }
+        Ok(())
+    }
+
+    /// Restores the snapshot of `from`, steps up to the current frame without a save, and compares the state there.
+    #[inline]
+    fn resimulate_unsaved<G: Game<Snapshot = S>>(
+        &mut self,
+        from: Frame,
+        depth: u32,
+        game: &mut G,
+    ) -> Result<(), SyncTestError> {
+        let Err(SyncTestError::Resimulation { frame, depth, fields }) = self.step_unsaved(from, depth, game)
+        else {
+            return Ok(());
+        };
+        // A mistake that has nothing to do with saves may show here first. With saves it is named by its first frame, and
+        // a difference that does not come back is not blamed on `save`.
+        self.resimulate(from, depth, game)?;
+        Err(match self.step_unsaved(from, depth, game) {
+            Err(_) => SyncTestError::Unsaved { frame, depth, fields },
+            Ok(()) => SyncTestError::Resimulation { frame, depth, fields },
+        })
+    }
+
+    #[inline]
+    fn step_unsaved<G: Game<Snapshot = S>>(
+        &mut self,
+        from: Frame,
+        depth: u32,
+        game: &mut G,
+    ) -> Result<(), SyncTestError> {
+        game.restore(&self.states.get(from).expect("kept for the greatest depth").snapshot);
+        for frame in from.until(self.frame) {
+            self.step(frame, game);
+        }
+        self.compare(self.frame, depth, game)
+    }
+
     /// Restores the snapshot of `frame`, saves it again and compares the two.
     fn restore<G: Game<Snapshot = S>>(
         &mut self,
@@ -302,15 +380,32 @@ impl<S: Fields> SyncTest<S> {
         self.report.state_changes += u64::from(changed);
     }
 
-    /// Steps `frame` once with all buttons inverted, and counts whether that leads to a different state.
-    fn try_out<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G) {
+    /// Steps `frame` twice with all buttons inverted, compares the two states, and counts whether they differ from the state
+    /// that the players' inputs led to.
+    fn try_out<G: Game<Snapshot = S>>(
+        &mut self,
+        frame: Frame,
+        depth: u32,
+        game: &mut G,
+    ) -> Result<(), SyncTestError> {
         let Inputs([one, two]) = self.inputs.get(frame).copied().unwrap_or_default();
+        let inputs = Inputs([one.inverted(), two.inverted()]);
         self.cues.clear();
-        game.step(Inputs([one.inverted(), two.inverted()]), &mut self.cues);
-        game.save(&mut self.again);
+        game.step(inputs, &mut self.cues);
+        game.save(&mut self.trial.snapshot);
+        self.trial.image.take(&self.trial.snapshot);
         let state = self.states.get(frame.next()).expect("kept for the greatest depth");
         self.report.trials += 1;
-        self.report.telling_trials += u64::from(!state.image.is_of(&self.again));
+        self.report.telling_trials += u64::from(state.image != self.trial.image);
+
+        self.restore(frame, depth, game)?;
+        self.cues.clear();
+        game.step(inputs, &mut self.cues);
+        game.save(&mut self.again);
+        if self.trial.image.is_of(&self.again) {
+            return Ok(());
+        }
+        Err(SyncTestError::Trial { frame, fields: diff(&self.trial.snapshot, &self.again) })
     }
 }
 
@@ -326,6 +421,21 @@ impl fmt::Display for SyncTestError {
             }
             Self::Resimulation { frame, depth, fields } => {
                 write!(f, "frame {frame}, depth {depth}: the same inputs led to another state")?;
+                list(f, fields)
+            }
+            Self::Unsaved { frame, depth, fields } => {
+                write!(
+                    f,
+                    "frame {frame}, depth {depth}: the same inputs led to another state when no frame was saved; "
+                )?;
+                f.write_str("does `save` change the game?")?;
+                list(f, fields)
+            }
+            Self::Trial { frame, fields } => {
+                write!(
+                    f,
+                    "frame {frame}, all inputs inverted: two steps of one state led to different states"
+                )?;
                 list(f, fields)
             }
             Self::InputsNeverChanged { frames } => {

@@ -12,3 +12,4 @@ mod replay_page;
 mod rollback;
 mod saving;
 mod sync_test;
+mod unsaved_and_trials;

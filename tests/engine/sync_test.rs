@@ -7,17 +7,17 @@ use std::cell::Cell;
 
 /// A ball that is kicked about: what the games below have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Ball {
-    x: i32,
-    speed: i32,
-    bounces: u32,
+pub(crate) struct Ball {
+    pub(crate) x: i32,
+    pub(crate) speed: i32,
+    pub(crate) bounces: u32,
 }
 fields!(Ball { x, speed, bounces });
 
 impl Ball {
-    const NEW: Self = Self { x: 0, speed: 0, bounces: 0 };
+    pub(crate) const NEW: Self = Self { x: 0, speed: 0, bounces: 0 };
 
-    fn kick(&mut self, inputs: Inputs) {
+    pub(crate) fn kick(&mut self, inputs: Inputs) {
         self.speed +=
             i32::from(inputs[Player::One].buttons().0 & 7) - i32::from(inputs[Player::Two].buttons().0 & 7);
         self.speed = self.speed.clamp(-50, 50);
@@ -30,17 +30,17 @@ impl Ball {
     }
 }
 
-type Step<'a> = Box<dyn FnMut(&mut Ball, Inputs) + 'a>;
+pub(crate) type Step<'a> = Box<dyn FnMut(&mut Ball, Inputs) + 'a>;
 
 /// A step with a mistake in it; whatever it keeps outside the ball is forgotten by a restore. Boxed, because the sync
 /// test is built anew for each type of game.
-struct Mistaken<'a> {
+pub(crate) struct Mistaken<'a> {
     ball: Ball,
     step: Step<'a>,
 }
 
 impl<'a> Mistaken<'a> {
-    fn new(step: impl FnMut(&mut Ball, Inputs) + 'a) -> Self {
+    pub(crate) fn new(step: impl FnMut(&mut Ball, Inputs) + 'a) -> Self {
         Self { ball: Ball::NEW, step: Box::new(step) }
     }
 }
@@ -64,7 +64,7 @@ impl Game for Mistaken<'_> {
     }
 }
 
-fn changing_inputs(frame: u32) -> Inputs {
+pub(crate) fn changing_inputs(frame: u32) -> Inputs {
     Inputs::from([Buttons((frame / 3 % 5) as u16), Buttons((frame / 7 % 4) as u16)])
 }
 
@@ -82,7 +82,10 @@ fn run<G: Game>(
 
 /// The fields that a resimulation found to differ.
 fn differing(error: &SyncTestError) -> Vec<&str> {
-    let (SyncTestError::Resimulation { fields, .. } | SyncTestError::Restore { fields, .. }) = error else {
+    let (SyncTestError::Resimulation { fields, .. }
+    | SyncTestError::Restore { fields, .. }
+    | SyncTestError::Trial { fields, .. }) = error
+    else {
         panic!("not a difference: {error}");
     };
     fields.iter().map(|field| field.path.as_str()).collect()

@@ -18,9 +18,10 @@ fn sync_tested(traps: Traps) -> Result<u32, String> {
     let mut test = SyncTest::new(&game, 8, 1);
     for frame in 0..900 {
         test.advance(&mut game, inputs(frame)).map_err(|error| match error {
-            SyncTestError::Restore { fields, .. } | SyncTestError::Resimulation { fields, .. } => {
-                fields[0].path.to_string()
-            }
+            SyncTestError::Restore { fields, .. }
+            | SyncTestError::Resimulation { fields, .. }
+            | SyncTestError::Unsaved { fields, .. }
+            | SyncTestError::Trial { fields, .. } => fields[0].path.to_string(),
             other => other.to_string(),
         })?;
     }
