@@ -2,6 +2,7 @@
 
 mod cues;
 mod fields;
+mod fields_errors;
 mod games;
 mod playback;
 mod playground;
