@@ -50,13 +50,14 @@ pub(crate) fn object(tally: &Tally, plantings: Option<&[Planting]>, seconds: f64
     let total = tally.total();
     let links: Vec<String> = tally.rows.iter().map(link).collect();
     let mut object = format!(
-        "{{\"matches\":{},\"frames\":{},\"divergences\":{},\"vacuous\":{},\"frames_per_s\":{:.0},\"links\":[{}]",
+        "{{\"matches\":{},\"frames\":{},\"divergences\":{},\"vacuous\":{},\"frames_per_s\":{:.0},\"links\":[{}],\"unplayed\":[{}]",
         total.matches,
         total.figures.frames,
         total.divergences,
         total.vacuous,
         total.figures.frames as f64 / seconds.max(1e-6),
         links.join(","),
+        tally.unplayed.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(","),
     );
     if let Some(plantings) = plantings {
         let planted: Vec<String> = plantings.iter().map(planted).collect();

@@ -80,7 +80,7 @@ fn run_game(args: &Args, out: &mut impl Write) -> io::Result<bool> {
     let Some(subject) = Subject::named(&args.game) else { return Ok(false) };
     let Played { cases, outcomes, seconds } = play(args, &[subject], args.matches.unwrap_or(1_040));
     let play = |case: &Case, keep| subject.play(case, keep);
-    let report = Report::of(subject.name(), args.seed, cases, outcomes, play);
+    let report = Report::of(subject.name(), &roster::plan(args), cases, outcomes, play);
     if args.json {
         writeln!(out, "{}", json::object(&report.tally, None, seconds))?;
     } else {
@@ -104,7 +104,7 @@ fn run_plants(args: &Args, name: &str, out: &mut impl Write) -> io::Result<bool>
     let plantings: Vec<Planting> =
         plants.iter().zip(per_plant).map(|(plant, outcomes)| Planting::of(plant, outcomes.iter())).collect();
     let cases = cases.iter().cycle().take(outcomes.len()).cloned().collect();
-    let report = Report::summed(&format!("planted: {name}"), args.seed, cases, outcomes);
+    let report = Report::summed(&format!("planted: {name}"), &roster::plan(args), cases, outcomes);
     if args.json {
         writeln!(out, "{}", json::object(&report.tally, Some(&plantings), seconds))?;
     } else {

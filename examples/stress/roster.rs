@@ -48,16 +48,21 @@ impl Subject {
     }
 }
 
-/// The matches of a run.
-pub(crate) fn cases(args: &Args, matches: u32) -> Vec<Case> {
-    let plan = Plan {
+/// The plan of a run.
+pub(crate) fn plan(args: &Args) -> Plan {
+    Plan {
         links: links(&args.link),
         seed: args.seed,
         match_frames: args.frames,
         without: args.without.clone(),
         #[cfg(feature = "seal")]
         sealed: args.sealed,
-    };
+    }
+}
+
+/// The matches of a run.
+pub(crate) fn cases(args: &Args, matches: u32) -> Vec<Case> {
+    let plan = plan(args);
     let case = |index| {
         let mut case = plan.case(index)?;
         // Planted mistakes show in rollbacks, which a machine with an input delay may not need.

@@ -176,6 +176,28 @@ fn a_run_that_proves_nothing_is_not_well() {
 }
 
 #[test]
+fn run_too_short_for_all_links_is_not_well() {
+    let stress = toy(Rules::Jumps).plan(short(300));
+    let report = stress.run(11 * 1_200);
+    assert!(!report.is_well() && report.failure.is_none() && report.tally.failures == 0, "{report}");
+    assert_eq!(report.tally.rows.len() + report.tally.unplayed.len(), 13);
+    let [.., (one, _), (two, _)] = LinkConfig::presets();
+    let line = format!(
+        "NOT PLAYED, the run was too short: {one}, {two}; one match on each link takes 15,600 frames\n"
+    );
+    assert!(report.to_string().ends_with(&line), "{report}");
+    let page = report.page();
+    assert!(
+        page.contains("Not well")
+            && page.contains(&format!("<dt>links not played</dt><dd>{one}, {two}</dd>"))
+    );
+    assert!(stress.run(15_600).is_well(), "which is what the line says");
+
+    assert!(stress.again("wifi", 1, 300, &[]).is_well(), "one link is all of its plan");
+    assert!(!stress.again("the moon", 1, 60, &[]).is_well(), "nothing was played");
+}
+
+#[test]
 fn a_bot_sees_the_game_and_a_match_that_ends_early_is_well() {
     // Jumps when it does not hold the button already: it looks at its own machine's state.
     let stress = toy(Rules::Race)

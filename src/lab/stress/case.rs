@@ -100,10 +100,14 @@ impl Plan {
     /// The number of matches that make up a budget of frames, each counted as both machines step it.
     #[must_use]
     pub fn matches(&self, frames: u64) -> u32 {
+        u32::try_from(frames.div_ceil(self.frames_each().max(1))).unwrap_or(u32::MAX).max(1)
+    }
+
+    /// The frames of a match and of the one that follows it, on both machines.
+    pub(super) fn frames_each(&self) -> u64 {
         let rematch = !self.without.iter().any(|name| name == "rematch");
         let second = if rematch { rematch_frames(self.match_frames) } else { 0 };
-        let each = 2 * (u64::from(self.match_frames) + u64::from(second));
-        u32::try_from(frames.div_ceil(each.max(1))).unwrap_or(u32::MAX).max(1)
+        2 * (u64::from(self.match_frames) + u64::from(second))
     }
 }
 

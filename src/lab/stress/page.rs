@@ -62,6 +62,10 @@ impl Page<'_> {
             ("checksums compared", Some(grouped(total.figures.checksums))),
             ("diverged", Some(total.divergences.to_string())),
             ("vacuous", Some(total.vacuous.to_string())),
+            (
+                "links not played",
+                (!report.tally.unplayed.is_empty()).then(|| report.tally.unplayed.join(", ")),
+            ),
         ];
         for (name, value) in facts.into_iter().filter_map(|(name, value)| Some((name, value?))) {
             let _ = write!(html, "<div><dt>{name}</dt><dd>{value}</dd></div>");

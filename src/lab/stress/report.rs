@@ -1,6 +1,6 @@
 //! The report of a run: every match, the sums, and the first failure.
 
-use super::case::Case;
+use super::case::{Case, Plan};
 use super::failure::Failure;
 use super::outcome::{Keep, Outcome};
 use super::page::{Extras, Page};
@@ -29,12 +29,12 @@ impl Report {
     /// Sums up matches that were played, and shrinks the first failure; `play` plays a match again.
     pub fn of(
         game: &str,
-        seed: u64,
+        plan: &Plan,
         cases: Vec<Case>,
         outcomes: Vec<Outcome>,
         play: impl Fn(&Case, Keep) -> Outcome,
     ) -> Self {
-        let mut report = Self::summed(game, seed, cases, outcomes);
+        let mut report = Self::summed(game, plan, cases, outcomes);
         let first = report.tally.first_failure;
         report.failure = first.map(|index| Failure::new(game, &report.cases[index], &play));
         report
@@ -42,15 +42,15 @@ impl Report {
 
     /// Sums up matches that were played, and does not look into failures: for games that are known to have one.
     #[must_use]
-    pub fn summed(game: &str, seed: u64, cases: Vec<Case>, outcomes: Vec<Outcome>) -> Self {
-        let tally = Tally::of(cases.iter().zip(&outcomes));
-        Self { game: game.to_owned(), seed, cases, outcomes, tally, failure: None }
+    pub fn summed(game: &str, plan: &Plan, cases: Vec<Case>, outcomes: Vec<Outcome>) -> Self {
+        let tally = Tally::of(plan, cases.iter().zip(&outcomes));
+        Self { game: game.to_owned(), seed: plan.seed, cases, outcomes, tally, failure: None }
     }
 
-    /// Whether no match failed, and none proved nothing.
+    /// Whether every link of the plan was played, no match failed, and none proved nothing.
     #[must_use]
     pub fn is_well(&self) -> bool {
-        self.tally.failures == 0
+        self.tally.failures == 0 && self.tally.unplayed.is_empty() && !self.cases.is_empty()
     }
 
     /// The report as an HTML page, with plots of a match on each link. It needs nothing but itself.

@@ -1,6 +1,6 @@
 //! The sums over all matches, a row for each link.
 
-use super::case::Case;
+use super::case::{Case, Plan};
 use super::outcome::{Figures, Outcome, Trouble};
 use crate::lab::text::{columns, grouped};
 use std::fmt::Write;
@@ -81,11 +81,15 @@ pub struct Tally {
     pub first_failure: Option<usize>,
     /// Diverged on a link that flips bits, and reported.
     pub excused: u32,
+    /// The links of the plan on which no match was played, because the run was too short.
+    pub unplayed: Vec<&'static str>,
+    /// How many frames one match on each link of the plan takes.
+    pub round_frames: u64,
 }
 
 impl Tally {
-    /// The sums of these matches.
-    pub fn of<'a>(played: impl Iterator<Item = (&'a Case, &'a Outcome)>) -> Self {
+    /// The sums of these matches of a plan.
+    pub fn of<'a>(plan: &Plan, played: impl Iterator<Item = (&'a Case, &'a Outcome)>) -> Self {
         let mut tally = Self::default();
         for (index, (case, outcome)) in played.enumerate() {
             let at = tally.rows.iter().position(|row| row.name == case.link_name).unwrap_or_else(|| {
@@ -103,6 +107,9 @@ impl Tally {
                 tally.first_failure.get_or_insert(index);
             }
         }
+        let names = plan.links.iter().map(|(name, _)| *name);
+        tally.unplayed = names.filter(|name| tally.rows.iter().all(|row| row.name != *name)).collect();
+        tally.round_frames = plan.frames_each() * plan.links.len() as u64;
         tally
     }
 
@@ -150,6 +157,14 @@ impl Tally {
         );
         if self.excused > 0 {
             let _ = writeln!(text, "{} of them on links that flip bits, every one reported", self.excused);
+        }
+        if !self.unplayed.is_empty() {
+            let _ = writeln!(
+                text,
+                "NOT PLAYED, the run was too short: {}; one match on each link takes {} frames",
+                self.unplayed.join(", "),
+                grouped(self.round_frames)
+            );
         }
         text
     }

@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_race_desyncs_on_no_link() {
-        let report = Stress::new(Race::new).press(|turn| random(turn, BURN, 0)).run(50_000);
+        let report = Stress::new(Race::new).press(|turn| random(turn, BURN, 0)).run(60_000);
         assert!(report.is_well(), "{report}");
     }
 
