@@ -106,7 +106,8 @@ fn a_peer_that_withholds_its_notes_forfeits() {
         let events = &machine(&world, 0).events;
         assert_eq!(reason(machine(&world, 0)), Some(Reason::NotesWithheld), "{events:?}");
         let waited = events.last().unwrap().0 - events[0].0;
-        assert!(waited < Duration::from_millis(10_100), "{waited:?}");
+        // Its own resimulation follows, a few steps a frame.
+        assert!(waited < Duration::from_millis(10_400), "{waited:?}");
     }
 }
 

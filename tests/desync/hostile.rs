@@ -91,7 +91,8 @@ fn silent_peer_leaves_a_partial_autopsy_in_ten_seconds() {
     let desync = events.iter().find(|(_, event)| matches!(event, Event::Desync(_))).expect("noticed").0;
     let [(at, autopsy)] = &told(&world)[..] else { panic!("{events:?}") };
     let waited = *at - desync;
-    assert!(waited >= Duration::from_secs(10) && waited < Duration::from_millis(10_050), "{waited:?}");
+    // Its own resimulation follows, a few steps a frame.
+    assert!(waited >= Duration::from_secs(10) && waited < Duration::from_millis(10_400), "{waited:?}");
     assert!(!autopsy.complete && !autopsy.exact);
     assert_eq!((autopsy.last_match, autopsy.first_divergence), (Some(Frame(90)), Frame(120)));
     assert_eq!(autopsy.verdict, AutopsyVerdict::Unknown);

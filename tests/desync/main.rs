@@ -11,3 +11,4 @@ mod hostile;
 mod large;
 mod liar;
 mod shapes;
+mod spread;

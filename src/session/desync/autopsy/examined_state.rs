@@ -3,61 +3,75 @@
 use super::evidence::{Scope, Traces};
 use super::leaves;
 use super::past::Past;
-use super::resimulate::resimulate;
-use crate::{Fields, Frame, Game};
+use super::resimulate::Resimulation;
+use crate::{Fields, Frame};
 
-/// The state of the first frame that differs.
-#[derive(Clone, Debug)]
-pub(crate) struct ExaminedState<S> {
+/// The choice of a state from the traces of both machines. Both have the same traces, so they choose the same one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chosen {
+    /// The first frame that differs.
     frame: Frame,
     /// Whether the frame before it is known to be the same.
     exact: bool,
-    /// How many leaves the state has.
-    leaves: u32,
-    /// The state as resimulated; `None` if it is the one that was played, which is read where it is kept. The game's own
-    /// `restore`, which may be at fault, has no part in it then.
-    resimulated: Option<Box<S>>,
+    /// Whether it is the state that was played, and not the one that was resimulated.
+    recorded: bool,
 }
 
-impl<S: Fields> ExaminedState<S> {
-    /// Chooses the state from the traces of both machines; `None` if it is not kept.
-    ///
-    /// Both machines have the same traces, so they choose the same frame.
-    pub(crate) fn choose<G: Game<Snapshot = S>>(
-        scope: Scope,
-        ours: &Traces,
-        theirs: &Traces,
-        game: &mut G,
-        past: Past<'_, S>,
-    ) -> Option<Self> {
+impl Chosen {
+    pub(crate) fn of(scope: Scope, ours: &Traces, theirs: &Traces) -> Self {
         let recorded = ours.recorded.first_difference(&theirs.recorded, scope);
         // States that a machine does not reproduce come out differently each time: only those it played count.
         let reproducible = !ours.is_at_fault(scope) && !theirs.is_at_fault(scope);
         let resimulated = ours.resimulated.first_difference(&theirs.resimulated, scope);
         let resimulated = resimulated.filter(|_| reproducible || recorded.is_none());
-        let (frame, exact, from_recorded) = match (recorded, resimulated) {
+        let (frame, exact, recorded) = match (recorded, resimulated) {
             (Some((frame, true)), _) => (frame, true, true),
             (_, Some((frame, exact))) => (frame, exact, false),
             (Some((frame, false)), None) => (frame, false, true),
             (None, None) => (scope.target, false, true),
         };
-        if from_recorded {
-            let leaves = leaves::count(past.state(frame)?);
-            return Some(Self { frame, exact, leaves, resimulated: None });
-        }
-        let base = scope.base?;
-        let inputs = past.inputs_between(base, frame)?;
-        let state = resimulate(game, past.state(base)?, &inputs, |_| {});
-        Some(Self { frame, exact, leaves: leaves::count(&state), resimulated: Some(Box::new(state)) })
+        Self { frame, exact, recorded }
+    }
+
+    pub(crate) fn frame(self) -> Frame {
+        self.frame
+    }
+
+    pub(crate) fn is_recorded(self) -> bool {
+        self.recorded
+    }
+}
+
+/// The state of the first frame that differs.
+#[derive(Clone, Debug)]
+pub(crate) struct ExaminedState<S> {
+    chosen: Chosen,
+    /// How many leaves the state has.
+    leaves: u32,
+    /// The resimulation that has come to the state; `None` if it is the one that was played, which is read where it is kept.
+    /// The game's own `restore`, which may be at fault, has no part in it then.
+    resimulated: Option<Box<Resimulation<S>>>,
+}
+
+impl<S: Fields> ExaminedState<S> {
+    /// The state that was played; `None` if it is not kept.
+    pub(crate) fn recorded(chosen: Chosen, past: Past<'_, S>) -> Option<Self> {
+        let leaves = leaves::count(past.state(chosen.frame)?);
+        Some(Self { chosen, leaves, resimulated: None })
+    }
+
+    /// The state that a resimulation has come to.
+    pub(crate) fn resimulated(chosen: Chosen, resimulation: Box<Resimulation<S>>) -> Self {
+        Self { chosen, leaves: leaves::count(resimulation.state()), resimulated: Some(resimulation) }
     }
 
     pub(crate) fn frame(&self) -> Frame {
-        self.frame
+        self.chosen.frame
     }
 
     /// Whether the frame before it is known to be the same.
     pub(crate) fn is_exact(&self) -> bool {
-        self.exact
+        self.chosen.exact
     }
 
     /// How many leaves the state has.
@@ -68,8 +82,8 @@ impl<S: Fields> ExaminedState<S> {
     /// The state itself, if it is kept.
     pub(crate) fn state<'a>(&'a self, past: Past<'a, S>) -> Option<&'a S> {
         match &self.resimulated {
-            Some(state) => Some(state),
-            None => past.state(self.frame),
+            Some(resimulation) => Some(resimulation.state()),
+            None => past.state(self.frame()),
         }
     }
 }

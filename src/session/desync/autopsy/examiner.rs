@@ -1,7 +1,7 @@
-//! The course of an autopsy on one machine, phase by phase.
+//! The course of an autopsy on one machine, stage by stage.
 
 use super::evidence::{Claim, Scope, Traces};
-use super::examined_state::ExaminedState;
+use super::examined_state::{Chosen, ExaminedState};
 use super::exchange::Exchange;
 use super::findings::Findings;
 use super::judgement::Judgement;
@@ -9,7 +9,8 @@ use super::leaves::{self, MAX_PARTS, OwnedLeaf, Part, Sums, levels_for};
 use super::past::Past;
 use super::peer_claims::PeerClaims;
 use super::report::Autopsy;
-use super::resimulate;
+use super::resimulate::{self, Budget, Resimulation, Retrace};
+use super::stage::{Case, Level, Stage, Turn};
 use crate::protocol::time::{Span, Time};
 use crate::session::desync::watch::Comparison;
 use crate::wire::autopsy::{self, Note};
@@ -32,7 +33,7 @@ pub(crate) struct Examiner<S> {
     local: Player,
     exchange: Exchange,
     theirs: PeerClaims,
-    phase: Phase<S>,
+    stage: Stage<S>,
     /// The comparison that failed here. Without one nothing is reported: the peer's word alone tells and ends nothing.
     seen: Option<Comparison>,
     /// Whether a difference of our own may still begin an autopsy.
@@ -48,68 +49,13 @@ pub(crate) struct Conclusion {
     pub(crate) judgement: Judgement,
 }
 
-/// How far the autopsy is on this machine. The peer may be a phase ahead or behind.
-///
-/// The tag is a byte of its own, because every frame asks whether an autopsy is under way.
-#[derive(Clone, Debug)]
-#[repr(u8)]
-enum Phase<S> {
-    /// No autopsy is under way. Messages may still have to go out.
-    Idle,
-    /// The peer's START is here, and nothing differs here yet.
-    Asked { since: Time },
-    /// Our START is sent. Ends when the peer's is here and the frames are settled.
-    Opening { since: Time, ours: Claim },
-    /// Our TRACEs as recorded are sent, and the two STARTs have no match in common. Ends with the peer's TRACEs as
-    /// recorded, in which one may be found.
-    Basing(Case),
-    /// Our TRACEs are sent. Ends with the last of the peer's.
-    Tracing(Case),
-    /// Our STATE is sent. Ends with the peer's.
-    Choosing(Case, ExaminedState<S>),
-    /// Our TABLEs of one level are sent. Ends with the peer's tables of the same parts.
-    Narrowing(Case, ExaminedState<S>, Level),
-    /// Our LEAVES are sent. Ends with the last of the peer's.
-    Telling(Case, ExaminedState<S>, Vec<OwnedLeaf>),
-}
-
-/// The evidence that every phase from the traces on has.
-#[derive(Clone, Debug)]
-struct Case {
-    since: Time,
-    /// Our START.
-    claim: Claim,
-    scope: Scope,
-    ours: Traces,
-}
-
-/// The tables of one level.
-#[derive(Clone, Debug)]
-struct Level {
-    /// How many levels there are before the leaves.
-    levels: u8,
-    ours: Vec<(Part, Sums)>,
-}
-
-/// The outcome of one look at a phase.
-enum Turn<S> {
-    /// The phase goes on: the peer, or the match, has to come further first.
-    Wait(Phase<S>),
-    /// The next phase has begun.
-    Next(Phase<S>),
-    /// There is no way on: the report is made of what is known.
-    Conclude(Phase<S>),
-    /// Everything has been told.
-    Done(Findings),
-}
-
 impl<S: Fields> Examiner<S> {
     pub(crate) fn new(local: Player) -> Self {
         Self {
             local,
             exchange: Exchange::default(),
             theirs: PeerClaims::default(),
-            phase: Phase::Idle,
+            stage: Stage::Idle,
             seen: None,
             is_done: false,
             answers: 0,
@@ -119,7 +65,7 @@ impl<S: Fields> Examiner<S> {
     /// Whether there is work to do.
     #[inline]
     pub(crate) fn is_active(&self) -> bool {
-        !matches!(self.phase, Phase::Idle)
+        !matches!(self.stage, Stage::Idle)
     }
 
     /// Whether a difference of our own is being looked into.
@@ -154,7 +100,7 @@ impl<S: Fields> Examiner<S> {
     fn open_with(&mut self, now: Time, ours: Claim) {
         self.exchange.listen_anew();
         self.exchange.start(ours);
-        self.phase = Phase::Opening { since: now, ours };
+        self.stage = Stage::Opening { since: now, ours };
     }
 
     /// Takes in a message of the peer; `false` if it is refused. `settled` is the newest certain frame here.
@@ -163,27 +109,27 @@ impl<S: Fields> Examiner<S> {
     /// else is kept: an honest peer goes on only after our own START. The newest START counts, with the notes after it, so
     /// that a forged one does not keep the peer's own out.
     pub(crate) fn receive(&mut self, now: Time, settled: Frame, payload: &[u8]) -> bool {
-        let note = match self.phase {
-            Phase::Idle | Phase::Asked { .. } => autopsy::decode(payload),
+        let note = match self.stage {
+            Stage::Idle | Stage::Asked { .. } => autopsy::decode(payload),
             _ => self.exchange.hear(payload),
         };
-        match (note, &self.phase) {
+        match (note, &self.stage) {
             (None, _) => false,
             // The peer differs only about a checksum that we have sent.
             (Some(Note::Start { frame, .. }), _) if frame > settled => false,
-            (Some(Note::Start { .. }), Phase::Idle) if self.answers >= MAX_ANSWERS => false,
+            (Some(Note::Start { .. }), Stage::Idle) if self.answers >= MAX_ANSWERS => false,
             (
                 Some(Note::Start { frame, last_match }),
-                Phase::Idle | Phase::Asked { .. } | Phase::Opening { .. },
+                Stage::Idle | Stage::Asked { .. } | Stage::Opening { .. },
             ) => {
                 self.theirs = PeerClaims::new(Claim::new(frame, last_match));
-                if matches!(self.phase, Phase::Idle) {
+                if matches!(self.stage, Stage::Idle) {
                     self.answers += 1;
-                    self.phase = Phase::Asked { since: now };
+                    self.stage = Stage::Asked { since: now };
                 }
                 true
             }
-            (Some(_), Phase::Idle | Phase::Asked { .. }) => false,
+            (Some(_), Stage::Idle | Stage::Asked { .. }) => false,
             (Some(note), _) => self.theirs.take(note),
         }
     }
@@ -202,14 +148,9 @@ impl<S: Fields> Examiner<S> {
     /// kept anyway: the peer's word alone must not stop the archive.
     pub(crate) fn target(&self) -> Option<Frame> {
         self.seen?;
-        match &self.phase {
-            Phase::Idle | Phase::Asked { .. } => None,
-            Phase::Opening { ours, .. } => Some(self.scope(*ours).target),
-            Phase::Basing(case)
-            | Phase::Tracing(case)
-            | Phase::Choosing(case, _)
-            | Phase::Narrowing(case, ..)
-            | Phase::Telling(case, ..) => Some(case.scope.target),
+        match self.stage {
+            Stage::Opening { ours, .. } => Some(self.scope(ours).target),
+            _ => self.stage.target(),
         }
     }
 
@@ -225,7 +166,8 @@ impl<S: Fields> Examiner<S> {
         self.theirs.claim().filter(|theirs| is_traced || !ours.refutes(*theirs))
     }
 
-    /// Goes as far as possible with what is known and returns the report when it is made. The game is left as it was.
+    /// Goes as far as possible with what is known and a few steps, and returns the report when it is made. The game is left
+    /// as it was.
     pub(crate) fn work<G: Game<Snapshot = S>>(
         &mut self,
         now: Time,
@@ -234,53 +176,51 @@ impl<S: Fields> Examiner<S> {
         last_match: Option<Frame>,
     ) -> Option<Conclusion> {
         // After the last state of a match the comparison of verdicts follows.
-        if let Phase::Asked { since } = self.phase
+        if let Stage::Asked { since } = self.stage
             && let Some(theirs) = self.theirs.claim()
             && now.since(since) >= ANSWERED_AFTER
             && !past.has_ended()
         {
             self.open_with(now, Claim::new(theirs.frame(), last_match));
         }
-        if self.since().is_some_and(|since| now.since(since) >= PATIENCE) {
-            if let Phase::Opening { since, ours } = self.phase {
-                self.phase = self.trace(since, ours, self.scope(ours), game, past);
-            }
-            return self.conclude(past);
-        }
+        let mut budget = Budget::of_one_advance();
         loop {
-            let turn = match mem::replace(&mut self.phase, Phase::Idle) {
-                Phase::Opening { since, ours } => self.open(since, ours, game, past),
-                Phase::Basing(case) => self.base(case, game, past),
-                Phase::Tracing(case) => self.choose(case, game, past),
-                Phase::Choosing(case, examined) => self.agree(case, examined, past),
-                Phase::Narrowing(case, examined, level) => self.narrow(case, examined, level, past),
-                Phase::Telling(case, examined, leaves) => self.finish(case, examined, leaves),
-                outside @ (Phase::Idle | Phase::Asked { .. }) => Turn::Wait(outside),
+            // The peer is out of time. Our own work is evidence too, and is finished.
+            let is_late = self.stage.since().is_some_and(|since| now.since(since) >= PATIENCE);
+            if is_late && !self.stage.is_own_work() {
+                match self.stage {
+                    Stage::Opening { since, ours } => {
+                        self.stage = self.trace(since, ours, self.scope(ours), game, past);
+                        continue;
+                    }
+                    _ => return self.conclude(past),
+                }
+            }
+            let turn = match mem::replace(&mut self.stage, Stage::Idle) {
+                Stage::Opening { since, ours } => self.open(since, ours, game, past),
+                Stage::Basing(case) => self.base(case, game, past),
+                Stage::Retracing(case, retrace) => self.retrace(case, retrace, game, past, &mut budget),
+                Stage::Tracing(case, resimulation) => self.choose(case, resimulation, past),
+                Stage::Reaching(case, chosen, resimulation) => {
+                    self.reach(case, chosen, resimulation, game, &mut budget)
+                }
+                Stage::Choosing(case, examined) => self.agree(case, examined, past),
+                Stage::Narrowing(case, examined, level) => self.narrow(case, examined, level, past),
+                Stage::Telling(case, examined, leaves) => self.finish(case, examined, leaves),
+                outside @ (Stage::Idle | Stage::Asked { .. }) => Turn::Wait(outside),
             };
             match turn {
-                Turn::Next(phase) => self.phase = phase,
-                Turn::Wait(phase) => {
-                    self.phase = phase;
+                Turn::Next(stage) => self.stage = stage,
+                Turn::Wait(stage) => {
+                    self.stage = stage;
                     return None;
                 }
-                Turn::Conclude(phase) => {
-                    self.phase = phase;
+                Turn::Conclude(stage) => {
+                    self.stage = stage;
                     return self.conclude(past);
                 }
                 Turn::Done(findings) => return self.report(findings, past),
             }
-        }
-    }
-
-    fn since(&self) -> Option<Time> {
-        match &self.phase {
-            Phase::Idle | Phase::Asked { .. } => None,
-            Phase::Opening { since, .. } => Some(*since),
-            Phase::Basing(case)
-            | Phase::Tracing(case)
-            | Phase::Choosing(case, _)
-            | Phase::Narrowing(case, ..)
-            | Phase::Telling(case, ..) => Some(case.since),
         }
     }
 
@@ -297,7 +237,7 @@ impl<S: Fields> Examiner<S> {
                 return Turn::Next(self.trace(since, ours, scope, game, past));
             }
         }
-        Turn::Wait(Phase::Opening { since, ours })
+        Turn::Wait(Stage::Opening { since, ours })
     }
 
     /// Takes the checksums of the frames in question and sends them: of a resimulation only if there is a base.
@@ -308,11 +248,11 @@ impl<S: Fields> Examiner<S> {
         scope: Scope,
         game: &mut G,
         past: Past<'_, S>,
-    ) -> Phase<S> {
+    ) -> Stage<S> {
         let ours = Traces { recorded: resimulate::recorded(past, scope), ..Traces::default() };
         self.exchange.trace(false, &ours.recorded);
         let case = Case { since, claim, scope, ours };
-        if scope.base.is_some() { self.trace_again(case, game, past) } else { Phase::Basing(case) }
+        if scope.base.is_some() { self.trace_again(case, game, past) } else { Stage::Basing(case) }
     }
 
     /// Takes as the base the newest frame that both machines recorded alike, or else the match that only one of them
@@ -320,42 +260,95 @@ impl<S: Fields> Examiner<S> {
     fn base<G: Game<Snapshot = S>>(&mut self, mut case: Case, game: &mut G, past: Past<'_, S>) -> Turn<S> {
         let theirs = &self.theirs.traces().recorded;
         if !theirs.complete {
-            return Turn::Wait(Phase::Basing(case));
+            return Turn::Wait(Stage::Basing(case));
         }
         let agreed = case.ours.recorded.newest_agreement(theirs, case.scope);
         case.scope.base = agreed.or(case.scope.lone_match);
         Turn::Next(self.trace_again(case, game, past))
     }
 
-    /// Takes the checksums of a resimulation and sends them.
+    /// Begins to take the checksums of a resimulation.
     fn trace_again<G: Game<Snapshot = S>>(
         &mut self,
         mut case: Case,
         game: &mut G,
         past: Past<'_, S>,
-    ) -> Phase<S> {
-        resimulate::resimulate_from_base(game, past, case.scope, case.claim.last_match(), &mut case.ours);
-        self.exchange.trace(true, &case.ours.resimulated);
-        Phase::Tracing(case)
+    ) -> Stage<S> {
+        match Retrace::new(game, past, case.scope, case.claim.last_match(), &mut case.ours) {
+            Some(retrace) => Stage::Retracing(case, Box::new(retrace)),
+            None => self.traced(case, None),
+        }
     }
 
-    fn choose<G: Game<Snapshot = S>>(&mut self, case: Case, game: &mut G, past: Past<'_, S>) -> Turn<S> {
+    fn retrace<G: Game<Snapshot = S>>(
+        &mut self,
+        mut case: Case,
+        mut retrace: Box<Retrace<S>>,
+        game: &mut G,
+        past: Past<'_, S>,
+        budget: &mut Budget,
+    ) -> Turn<S> {
+        if !retrace.go_on(game, past, case.scope, &mut case.ours, budget) {
+            return Turn::Wait(Stage::Retracing(case, retrace));
+        }
+        Turn::Next(self.traced(case, Some(Box::new(retrace.into_resimulation()))))
+    }
+
+    /// Sends the checksums of the resimulation.
+    fn traced(&mut self, mut case: Case, resimulation: Option<Box<Resimulation<S>>>) -> Stage<S> {
+        case.ours.resimulated.complete = true;
+        self.exchange.trace(true, &case.ours.resimulated);
+        Stage::Tracing(case, resimulation)
+    }
+
+    fn choose(
+        &mut self,
+        case: Case,
+        resimulation: Option<Box<Resimulation<S>>>,
+        past: Past<'_, S>,
+    ) -> Turn<S> {
         let theirs = self.theirs.traces();
         if !theirs.are_complete() {
-            return Turn::Wait(Phase::Tracing(case));
+            return Turn::Wait(Stage::Tracing(case, resimulation));
         }
-        let Some(examined) = ExaminedState::choose(case.scope, &case.ours, theirs, game, past) else {
-            return Turn::Conclude(Phase::Tracing(case));
-        };
+        let chosen = Chosen::of(case.scope, &case.ours, theirs);
+        if chosen.is_recorded() {
+            return match ExaminedState::recorded(chosen, past) {
+                Some(examined) => Turn::Next(self.chosen(case, examined)),
+                None => Turn::Conclude(Stage::Tracing(case, resimulation)),
+            };
+        }
+        match resimulation {
+            Some(resimulation) => Turn::Next(Stage::Reaching(case, chosen, resimulation)),
+            None => Turn::Conclude(Stage::Tracing(case, None)),
+        }
+    }
+
+    fn reach<G: Game<Snapshot = S>>(
+        &mut self,
+        case: Case,
+        chosen: Chosen,
+        mut resimulation: Box<Resimulation<S>>,
+        game: &mut G,
+        budget: &mut Budget,
+    ) -> Turn<S> {
+        if !resimulation.go_on(game, chosen.frame(), budget, |_| {}) {
+            return Turn::Wait(Stage::Reaching(case, chosen, resimulation));
+        }
+        Turn::Next(self.chosen(case, ExaminedState::resimulated(chosen, resimulation)))
+    }
+
+    /// Tells which state is compared.
+    fn chosen(&mut self, case: Case, examined: ExaminedState<S>) -> Stage<S> {
         self.exchange.state(examined.frame(), examined.leaves());
-        Turn::Next(Phase::Choosing(case, examined))
+        Stage::Choosing(case, examined)
     }
 
     /// Begins to compare the states, if the peer has chosen the same frame.
     fn agree(&mut self, case: Case, examined: ExaminedState<S>, past: Past<'_, S>) -> Turn<S> {
         match self.theirs.examined() {
-            None => Turn::Wait(Phase::Choosing(case, examined)),
-            Some((frame, _)) if frame != examined.frame() => Turn::Conclude(Phase::Choosing(case, examined)),
+            None => Turn::Wait(Stage::Choosing(case, examined)),
+            Some((frame, _)) if frame != examined.frame() => Turn::Conclude(Stage::Choosing(case, examined)),
             Some((_, leaves)) => {
                 let levels = levels_for(examined.leaves().max(leaves));
                 self.show(case, examined, levels, &[Part::ALL], past)
@@ -373,17 +366,17 @@ impl<S: Fields> Examiner<S> {
         past: Past<'_, S>,
     ) -> Turn<S> {
         let Some(state) = examined.state(past) else {
-            return Turn::Conclude(Phase::Choosing(case, examined));
+            return Turn::Conclude(Stage::Choosing(case, examined));
         };
         if parts.first().is_some_and(|part| part.levels < levels) {
             let ours: Vec<(Part, Sums)> = parts.iter().copied().zip(leaves::tables(state, parts)).collect();
             ours.iter().for_each(|(part, sums)| self.exchange.table(*part, sums));
-            return Turn::Next(Phase::Narrowing(case, examined, Level { levels, ours }));
+            return Turn::Next(Stage::Narrowing(case, examined, Level { levels, ours }));
         }
         // Without a part there is no leaf to tell: nothing differs after all, or the difference hides in a sum.
         let leaves = leaves::gather(state, parts);
         self.exchange.leaves(&leaves);
-        Turn::Next(Phase::Telling(case, examined, leaves))
+        Turn::Next(Stage::Telling(case, examined, leaves))
     }
 
     /// Goes on to the buckets that differ, once the peer's tables of this level are here.
@@ -391,7 +384,7 @@ impl<S: Fields> Examiner<S> {
         let mut differing = Vec::new();
         for (part, ours) in &level.ours {
             let Some(theirs) = self.theirs.table(*part) else {
-                return Turn::Wait(Phase::Narrowing(case, examined, level));
+                return Turn::Wait(Stage::Narrowing(case, examined, level));
             };
             let buckets = ours.iter().zip(theirs).enumerate().filter(|(_, (a, b))| a != b);
             differing.extend(buckets.map(|(index, _)| part.bucket(index)));
@@ -402,7 +395,7 @@ impl<S: Fields> Examiner<S> {
 
     fn finish(&mut self, case: Case, examined: ExaminedState<S>, leaves: Vec<OwnedLeaf>) -> Turn<S> {
         if !self.theirs.are_leaves_complete() {
-            return Turn::Wait(Phase::Telling(case, examined, leaves));
+            return Turn::Wait(Stage::Telling(case, examined, leaves));
         }
         let examined = Some((examined.frame(), examined.is_exact()));
         let Case { claim, scope, ours, .. } = case;
@@ -413,17 +406,20 @@ impl<S: Fields> Examiner<S> {
     ///
     /// Our own state is told in any case if it is kept, because half of the evidence is better than none.
     pub(crate) fn conclude(&mut self, past: Past<'_, S>) -> Option<Conclusion> {
-        let (case, examined, mut leaves) = match mem::replace(&mut self.phase, Phase::Idle) {
-            Phase::Idle | Phase::Asked { .. } => return None,
-            Phase::Opening { since, ours } => {
+        let (case, examined, mut leaves) = match mem::replace(&mut self.stage, Stage::Idle) {
+            Stage::Idle | Stage::Asked { .. } => return None,
+            Stage::Opening { since, ours } => {
                 let scope = self.scope(ours);
                 (Case { since, claim: ours, scope, ours: Traces::default() }, None, Vec::new())
             }
-            Phase::Basing(case) | Phase::Tracing(case) => (case, None, Vec::new()),
-            Phase::Choosing(case, examined) | Phase::Narrowing(case, examined, _) => {
+            Stage::Basing(case)
+            | Stage::Retracing(case, _)
+            | Stage::Tracing(case, _)
+            | Stage::Reaching(case, ..) => (case, None, Vec::new()),
+            Stage::Choosing(case, examined) | Stage::Narrowing(case, examined, _) => {
                 (case, Some(examined), Vec::new())
             }
-            Phase::Telling(case, examined, leaves) => (case, Some(examined), leaves),
+            Stage::Telling(case, examined, leaves) => (case, Some(examined), leaves),
         };
         if leaves.is_empty() {
             let state = match &examined {
@@ -441,7 +437,7 @@ impl<S: Fields> Examiner<S> {
     /// Closes the autopsy, with a report if it was about a difference of our own. The peer's claims are not needed any
     /// more.
     fn report(&mut self, findings: Findings, past: Past<'_, S>) -> Option<Conclusion> {
-        self.phase = Phase::Idle;
+        self.stage = Stage::Idle;
         let theirs = mem::take(&mut self.theirs);
         let seen = self.seen.take()?;
         let judgement = findings.judge(seen, &theirs);

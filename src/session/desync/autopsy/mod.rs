@@ -11,6 +11,7 @@ mod past;
 mod peer_claims;
 mod report;
 mod resimulate;
+mod stage;
 
 pub(crate) use evidence::{by_path, differing_fields};
 pub(crate) use examiner::{Conclusion, Examiner};

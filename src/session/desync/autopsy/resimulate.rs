@@ -4,27 +4,109 @@ use super::evidence::{Scope, Trace, Traces};
 use super::past::Past;
 use crate::{Cues, Fields, Frame, Game, Inputs, checksum};
 
-/// Steps `inputs` from a snapshot on with cues off, shows every state to `look` and returns the last one.
-///
-/// The game is left as it was.
-pub(crate) fn resimulate<G: Game>(
-    game: &mut G,
-    from: &G::Snapshot,
-    inputs: &[Inputs],
-    mut look: impl FnMut(&G::Snapshot),
-) -> G::Snapshot {
-    let as_it_was = game.snapshot();
-    game.restore(from);
-    let mut slot = game.snapshot();
-    let mut cues = Cues::new();
-    for inputs in inputs {
-        cues.clear();
-        game.step(*inputs, &mut cues);
-        game.save(&mut slot);
-        look(&slot);
+/// The most steps of an autopsy in one `advance`. At 60 Hz the longest autopsy, of 600 frames, then takes eight seconds.
+const MAX_STEPS: u32 = 3;
+
+/// The steps that an autopsy may still make in this `advance`.
+pub(crate) struct Budget(u32);
+
+impl Budget {
+    pub(crate) fn of_one_advance() -> Self {
+        Self(MAX_STEPS)
     }
-    game.restore(&as_it_was);
-    slot
+
+    /// Takes one step, if there is one left.
+    fn take(&mut self) -> bool {
+        let is_left = self.0 > 0;
+        self.0 = self.0.saturating_sub(1);
+        is_left
+    }
+
+    fn is_spent(&self) -> bool {
+        self.0 == 0
+    }
+}
+
+/// A resimulation that makes some steps in each `advance`. In between, the game is as it was.
+#[derive(Clone, Debug)]
+pub(crate) struct Resimulation<S> {
+    /// The frame that it starts from, and its state. A copy, because the archive may drop its own.
+    base: Frame,
+    first: S,
+    /// The frame that it has come to, and its state; after the base.
+    frame: Frame,
+    state: S,
+    /// The inputs from the base on.
+    inputs: Vec<Inputs>,
+    /// The state of the game while the autopsy steps it.
+    own: S,
+}
+
+impl<S: Fields> Resimulation<S> {
+    /// A resimulation from state `base` up to state `target` at most, if everything for it is kept.
+    pub(crate) fn new<G: Game<Snapshot = S>>(
+        game: &mut G,
+        past: Past<'_, S>,
+        base: Frame,
+        target: Frame,
+    ) -> Option<Self> {
+        let (from, inputs) = (past.state(base)?, past.inputs_between(base, target)?);
+        let own = game.snapshot();
+        game.restore(from);
+        let (first, state) = (game.snapshot(), game.snapshot());
+        game.restore(&own);
+        Some(Self { base, first, frame: base, state, inputs, own })
+    }
+
+    /// The state that it has come to.
+    pub(crate) fn state(&self) -> &S {
+        if self.frame == self.base { &self.first } else { &self.state }
+    }
+
+    /// Begins again at the base.
+    pub(crate) fn rewind(&mut self) {
+        self.frame = self.base;
+    }
+
+    /// Steps towards state `target` with cues off, as far as the budget goes, and shows every state to `look`. Whether it
+    /// is there.
+    pub(crate) fn go_on<G: Game<Snapshot = S>>(
+        &mut self,
+        game: &mut G,
+        target: Frame,
+        budget: &mut Budget,
+        mut look: impl FnMut(&S),
+    ) -> bool {
+        if self.frame >= target || budget.is_spent() {
+            return self.frame >= target;
+        }
+        game.save(&mut self.own);
+        game.restore(self.state());
+        let mut cues = Cues::new();
+        while self.frame < target
+            && let Some(inputs) = self.inputs.get(self.frame.since(self.base) as usize)
+            && budget.take()
+        {
+            cues.clear();
+            game.step(*inputs, &mut cues);
+            game.save(&mut self.state);
+            look(&self.state);
+            self.frame = self.frame.next();
+        }
+        game.restore(&self.own);
+        self.frame >= target
+    }
+
+    /// The checksum of the state that one step leads to from a kept state. Begins again at the base.
+    fn step_alone<G: Game<Snapshot = S>>(&mut self, game: &mut G, from: &S, inputs: Inputs) -> u32 {
+        self.rewind();
+        game.save(&mut self.own);
+        game.restore(from);
+        game.step(inputs, &mut Cues::new());
+        game.save(&mut self.state);
+        game.restore(&self.own);
+        checksum(&self.state)
+    }
 }
 
 /// The checksums of the states that were played, as far back from the target as every frame is kept.
@@ -37,48 +119,89 @@ pub(crate) fn recorded<S: Fields>(past: Past<'_, S>, scope: Scope) -> Trace {
     Trace { first, values: states.map(checksum).collect(), complete: true }
 }
 
-/// Puts the checksums of the states that come out of a resimulation from the base into the traces; none if there is no
-/// base. A base that is not kept here is replaced by our own last match, so that a peer that claims an old one does not keep
-/// us from resimulating.
-pub(crate) fn resimulate_from_base<G: Game>(
-    game: &mut G,
-    past: Past<'_, G::Snapshot>,
-    scope: Scope,
-    last_match: Option<Frame>,
-    traces: &mut Traces,
-) {
-    traces.resimulated = Trace { first: scope.first(), values: Vec::new(), complete: true };
-    let own = last_match.filter(|matched| scope.base.is_some() && *matched < scope.target);
-    let kept = [scope.base, own].into_iter().flatten().find(|base| past.state(*base).is_some());
-    if let Some(base) = kept
-        && let Some(inputs) = past.inputs_between(base, scope.target)
-        && let Some(snapshot) = past.state(base)
-    {
-        traces.resimulated.first = base.next();
-        let values = &mut traces.resimulated.values;
-        resimulate(game, snapshot, &inputs, |state| values.push(checksum(state)));
-        if !traces.is_at_fault(scope) {
-            step_one_by_one(game, past, scope, traces);
-        }
-    }
+/// Takes the checksums of the states that come out of a resimulation from the base.
+#[derive(Clone, Debug)]
+pub(crate) struct Retrace<S> {
+    resimulation: Resimulation<S>,
+    /// The next frame that is stepped on its own, once the resimulation is done.
+    alone: Option<Frame>,
 }
 
-/// Steps each kept frame on its own, from its own state, and puts the first checksum that differs into the trace.
-///
-/// A resimulation in one go can give what was played by chance: if a rollback began exactly at the last match, or if a
-/// cache is filled anew there.
-fn step_one_by_one<G: Game>(game: &mut G, past: Past<'_, G::Snapshot>, scope: Scope, traces: &mut Traces) {
-    let Traces { recorded, resimulated } = traces;
-    for frame in recorded.first.max(scope.base.unwrap_or_default()).until(scope.target) {
-        let (Some(state), Some(inputs)) = (past.state(frame), past.inputs(frame)) else { return };
-        let value = checksum(&resimulate(game, state, &[inputs], |_| {}));
-        let index = frame.next().since(resimulated.first) as usize;
-        if recorded.at(frame.next()) != Some(value)
-            && let Some(known) = resimulated.values.get_mut(index)
-        {
-            *known = value;
-            return;
+impl<S: Fields> Retrace<S> {
+    /// Begins at the base; `None` if there is none. A base that is not kept here is replaced by our own last match, so that a
+    /// peer that claims an old one does not keep us from resimulating.
+    pub(crate) fn new<G: Game<Snapshot = S>>(
+        game: &mut G,
+        past: Past<'_, S>,
+        scope: Scope,
+        last_match: Option<Frame>,
+        traces: &mut Traces,
+    ) -> Option<Self> {
+        traces.resimulated = Trace { first: scope.first(), ..Trace::default() };
+        let own = last_match.filter(|matched| scope.base.is_some() && *matched < scope.target);
+        let kept = [scope.base, own].into_iter().flatten().find(|base| past.state(*base).is_some())?;
+        let resimulation = Resimulation::new(game, past, kept, scope.target)?;
+        traces.resimulated.first = kept.next();
+        Some(Self { resimulation, alone: None })
+    }
+
+    /// Puts the next checksums into the traces; whether they are complete.
+    pub(crate) fn go_on<G: Game<Snapshot = S>>(
+        &mut self,
+        game: &mut G,
+        past: Past<'_, S>,
+        scope: Scope,
+        traces: &mut Traces,
+        budget: &mut Budget,
+    ) -> bool {
+        if self.alone.is_none() {
+            let values = &mut traces.resimulated.values;
+            if !self.resimulation.go_on(game, scope.target, budget, |state| values.push(checksum(state))) {
+                return false;
+            }
+            if traces.is_at_fault(scope) {
+                return true;
+            }
         }
+        self.step_one_by_one(game, past, scope, traces, budget)
+    }
+
+    /// Steps each kept frame on its own, from its own state, and puts the first checksum that differs into the trace.
+    ///
+    /// A resimulation in one go can give what was played by chance: if a rollback began exactly at the last match, or if a
+    /// cache is filled anew there.
+    fn step_one_by_one<G: Game<Snapshot = S>>(
+        &mut self,
+        game: &mut G,
+        past: Past<'_, S>,
+        scope: Scope,
+        traces: &mut Traces,
+        budget: &mut Budget,
+    ) -> bool {
+        let Traces { recorded, resimulated } = traces;
+        let next = self.alone.unwrap_or_else(|| recorded.first.max(scope.base.unwrap_or_default()));
+        for frame in next.until(scope.target) {
+            let (Some(state), Some(inputs)) = (past.state(frame), past.inputs(frame)) else { return true };
+            if !budget.take() {
+                self.alone = Some(frame);
+                return false;
+            }
+            let value = self.resimulation.step_alone(game, state, inputs);
+            let index = frame.next().since(resimulated.first) as usize;
+            if recorded.at(frame.next()) != Some(value)
+                && let Some(known) = resimulated.values.get_mut(index)
+            {
+                *known = value;
+                return true;
+            }
+        }
+        true
+    }
+
+    /// The resimulation, at its base.
+    pub(crate) fn into_resimulation(mut self) -> Resimulation<S> {
+        self.resimulation.rewind();
+        self.resimulation
     }
 }
 
@@ -131,7 +254,8 @@ mod tests {
         let (past, scope) =
             (Past::new(&archive, &engine), Scope::of_one(Claim::new(Frame(8), Some(Frame(0)))));
         let mut traces = Traces { recorded: recorded(past, scope), ..Traces::default() };
-        resimulate_from_base(&mut game, past, scope, None, &mut traces);
+        let mut retrace = Retrace::new(&mut game, past, scope, None, &mut traces).expect("all is kept");
+        while !retrace.go_on(&mut game, past, scope, &mut traces, &mut Budget::of_one_advance()) {}
         let found = traces.recorded.first_difference(&traces.resimulated, scope);
         assert_eq!(found, Some((Frame(3), true)));
         assert_eq!(traces.resimulated.values.len(), 8);

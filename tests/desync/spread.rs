@@ -1,0 +1,96 @@
+//! An autopsy steps the game a few times in each `advance` and never for longer.
+
+use core::time::Duration;
+use games::faulty::{Fault, Faulty, autopsies, play_out, sim_match, step_differs};
+use rebout::lab::SimMatch;
+use rebout::lab::link::LinkConfig;
+use rebout::{AutopsyVerdict, Event, Frame, OnDesync, Player, Saving};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// The most steps of one `advance`: that of the frame, and three of the autopsy.
+const MAX_STEPS: u32 = 4;
+
+/// Counts the steps of a machine: the most of one `advance`, and those beyond one in each.
+fn count_steps(sim: &mut SimMatch<Faulty>, id: usize) -> Rc<Cell<(u32, u32)>> {
+    let counted = Rc::new(Cell::new((0, 0)));
+    let (kept, mut before) = (Rc::clone(&counted), 0);
+    sim.world.machine_mut(id).watch = Some(Box::new(move |_, _, _, game: &Faulty| {
+        let (most, beyond) = kept.get();
+        let steps = game.steps - before;
+        before = game.steps;
+        kept.set((most.max(steps), beyond + steps.saturating_sub(1)));
+    }));
+    counted
+}
+
+fn step_differs_at_the_end(game: &mut Faulty, player: Player) {
+    if player == Player::Two {
+        game.fault = Fault::Step { into: 428 };
+    }
+}
+
+/// The delay is longer than the link, so that no frame is resimulated after a rollback.
+#[test]
+fn no_advance_of_an_autopsy_takes_long() {
+    let link = LinkConfig::new(Duration::from_millis(10));
+    for (tamper, frame) in [(step_differs as fn(&mut Faulty, Player), 100), (step_differs_at_the_end, 428)] {
+        for (saving, cadence_frames) in [(Saving::Every, 30), (Saving::Sparse, 30), (Saving::Sparse, 80)] {
+            for on_desync in [OnDesync::Report, OnDesync::Stop] {
+                let mut sim = sim_match(5, tamper, link, |config| {
+                    config.rollback.saving = saving;
+                    config.rollback.delay_frames = Some(3);
+                    (config.cadence_frames, config.on_desync) = (cadence_frames, on_desync);
+                });
+                let counted = [0, 1].map(|id| count_steps(&mut sim, id));
+                play_out(&mut sim);
+                let what = format!("frame {frame}, {saving:?}, {cadence_frames}, {on_desync:?}");
+                for (id, counted) in counted.iter().enumerate() {
+                    let (most, beyond) = counted.get();
+                    assert!(
+                        most <= MAX_STEPS && beyond >= 8,
+                        "{what}: {most} in one advance, {beyond} in all"
+                    );
+                    let [autopsy] = &autopsies(&sim, id)[..] else { panic!("{what}, machine {id}") };
+                    assert_eq!((autopsy.first_divergence, autopsy.exact), (Frame(frame), true), "{what}");
+                    assert_eq!(autopsy.verdict, AutopsyVerdict::StepDiffers, "{what}");
+                    assert!(autopsy.complete, "{what}: {autopsy}");
+                    assert_eq!(autopsy.fields[0].path, "fighters[1].hp", "{what}");
+                }
+            }
+        }
+    }
+}
+
+/// A cadence of 600 frames is the longest: 600 frames are stepped again twice.
+#[test]
+fn longest_autopsy_ends_within_its_time() {
+    let link = LinkConfig::new(Duration::from_millis(50));
+    let mut sim = sim_match(5, step_differs, link, |config| {
+        config.rollback.saving = Saving::Sparse;
+        config.cadence_frames = 600;
+    });
+    for id in 0..2 {
+        sim.world.machine_mut(id).tamper = Some(|game, player| {
+            game.last = u32::MAX;
+            if player == Player::Two {
+                game.fault = Fault::Step { into: 1_190 };
+            }
+        });
+    }
+    let counted = [0, 1].map(|id| count_steps(&mut sim, id));
+    let told = |sim: &SimMatch<Faulty>| (0..2).all(|id| !autopsies(sim, id).is_empty());
+    assert!(sim.run_until(Duration::from_secs(60), told));
+    for (id, counted) in counted.iter().enumerate() {
+        let [autopsy] = &autopsies(&sim, id)[..] else { panic!("machine {id}") };
+        assert!(autopsy.complete && autopsy.exact, "{autopsy}");
+        assert_eq!((autopsy.last_match, autopsy.first_divergence), (Some(Frame(600)), Frame(1_190)));
+        let at = |wanted: fn(&Event) -> bool| {
+            sim.machine(id).events.iter().find(|(_, event)| wanted(event)).expect("told").0
+        };
+        let took =
+            at(|event| matches!(event, Event::Autopsy(_))) - at(|event| matches!(event, Event::Desync(_)));
+        assert!(took < Duration::from_secs(9), "{took:?}");
+        assert!(counted.get().1 >= 1_190);
+    }
+}
