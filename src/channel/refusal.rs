@@ -7,20 +7,16 @@ use core::fmt;
 /// An enum of reasons to drop a datagram, each with its text.
 macro_rules! refusals {
     ($(#[$about:meta])* $type:ident: $($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[non_exhaustive]
-        pub enum $type { $($(#[$doc])* $name,)* }
+        $crate::protocol::texts! {
+            $(#[$about])*
+            #[derive(Hash)]
+            #[non_exhaustive]
+            pub $type: $($(#[$doc])* $name = $text,)*
+        }
 
         impl $type {
             /// All of them.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
-        }
-
-        impl core::fmt::Display for $type {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                f.write_str(match self { $(Self::$name => $text,)* })
-            }
         }
     };
 }

@@ -1,8 +1,11 @@
 //! The interface between the state machines and their driver: bytes and time come in as arguments. Times are of the types
-//! in `time`; `trace` tells a developer what happened.
+//! in `time`; `trace` tells a developer what happened; `texts` makes enums with a text of each variant.
 
+mod texts;
 pub(crate) mod time;
 pub(crate) mod trace;
+
+pub(crate) use texts::texts;
 
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -3,22 +3,17 @@
 /// Makes the error of a decoder: for each rule that a datagram can break, its name and its words.
 macro_rules! broken_rules {
     ($(#[$of:meta])* $error:ident { $($(#[$doc:meta])* $name:ident = $rule:literal, $shown:literal,)* }) => {
-        $(#[$of])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[non_exhaustive]
-        pub enum $error { $($(#[$doc])* $name,)* }
+        $crate::protocol::texts! {
+            $(#[$of])*
+            #[non_exhaustive]
+            pub $error: $($(#[$doc])* $name = $shown,)*
+        }
 
         impl $error {
             /// The name of the rule that is broken.
             #[must_use]
             pub const fn rule(&self) -> &'static str {
                 match self { $(Self::$name => $rule,)* }
-            }
-        }
-
-        impl core::fmt::Display for $error {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                f.write_str(match self { $(Self::$name => $shown,)* })
             }
         }
 

@@ -4,8 +4,7 @@ use super::PredictionStats;
 use crate::Frame;
 use crate::authority::record::{Record, Terms, Told};
 use crate::channel::refusal::Refusals;
-use crate::protocol::trace;
-use core::fmt;
+use crate::protocol::{texts, trace};
 use core::time::Duration;
 use std::collections::VecDeque;
 
@@ -102,41 +101,26 @@ impl Events {
     }
 }
 
-/// The reason why a connection is over, with words for a player.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum OverReason {
+texts! {
+    /// The reason why a connection is over, with words for a player.
+    #[non_exhaustive]
+    pub OverReason:
     /// We left.
-    Left,
+    Left = "you left the game",
     /// The server has never answered.
-    NoAnswer,
+    NoAnswer = "the server does not answer: is it running, and is the address right?",
     /// The server has no seat.
-    Full,
+    Full = "the server is full",
     /// The server has kicked us.
-    Kicked,
+    Kicked = "you were removed from the game by the server",
     /// The server shuts down.
-    Shutdown,
+    Shutdown = "the server was shut down",
     /// The server has ended the connection without saying why.
-    Ended,
+    Ended = "the server has ended the game",
     /// Nothing has come from the server for too long.
-    Silent,
+    Silent = "the connection to the server was lost",
     /// The server rejects what it is sent, by the rules of R-Type.
-    Rejected,
-}
-
-impl fmt::Display for OverReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Left => "you left the game",
-            Self::NoAnswer => "the server does not answer: is it running, and is the address right?",
-            Self::Full => "the server is full",
-            Self::Kicked => "you were removed from the game by the server",
-            Self::Shutdown => "the server was shut down",
-            Self::Ended => "the server has ended the game",
-            Self::Silent => "the connection to the server was lost",
-            Self::Rejected => "the server rejects what it is sent: it may speak another version",
-        })
-    }
+    Rejected = "the server rejects what it is sent: it may speak another version",
 }
 
 /// The statistics of a client.

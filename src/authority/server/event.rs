@@ -1,7 +1,7 @@
 //! The events of a server for its owner, and its statistics.
 
 use crate::channel::refusal::Refusals;
-use core::fmt;
+use crate::protocol::texts;
 use std::net::SocketAddr;
 
 /// An event of a server for its owner.
@@ -24,58 +24,33 @@ pub enum ServerEvent {
     },
 }
 
-/// Why there is no seat for an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NoSeat {
-    Full,
-    NoId,
-    SourceLimit,
-    Version,
+texts! {
+    /// Why there is no seat for an address.
+    pub(super) NoSeat:
+    Full = "every seat is taken",
+    NoId = "every id is taken",
+    SourceLimit = "its source has as many seats as one may have",
+    Version = "it speaks another version",
 }
 
-impl fmt::Display for NoSeat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Full => "every seat is taken",
-            Self::NoId => "every id is taken",
-            Self::SourceLimit => "its source has as many seats as one may have",
-            Self::Version => "it speaks another version",
-        })
-    }
-}
-
-/// The reason why a client was removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum LeftWhy {
+texts! {
+    /// The reason why a client was removed.
+    #[non_exhaustive]
+    pub LeftWhy:
     /// It said that it leaves.
-    Left,
+    Left = "left the game",
     /// Nothing came from it for too long.
-    Silent,
+    Silent = "was not heard of any more",
     /// It acknowledged nothing any more, by the rules of R-Type.
-    Unanswered,
+    Unanswered = "does not answer any more",
     /// It rejected what it was sent, by the rules of R-Type.
-    Rejected,
+    Rejected = "rejects what it is sent",
     /// It acknowledged too little of what it was told.
-    Behind,
+    Behind = "could not keep up",
     /// It was kicked.
-    Kicked,
+    Kicked = "was kicked",
     /// The server shuts down.
-    Shutdown,
-}
-
-impl fmt::Display for LeftWhy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Left => "left the game",
-            Self::Silent => "was not heard of any more",
-            Self::Unanswered => "does not answer any more",
-            Self::Rejected => "rejects what it is sent",
-            Self::Behind => "could not keep up",
-            Self::Kicked => "was kicked",
-            Self::Shutdown => "was told that the server shuts down",
-        })
-    }
+    Shutdown = "was told that the server shuts down",
 }
 
 /// The statistics of a server.

@@ -1,7 +1,7 @@
 //! Facts about peers and a connection, for a screen.
 
 use crate::connect::seal::Code;
-use core::fmt;
+use crate::protocol::texts;
 use core::time::Duration;
 use std::net::SocketAddr;
 
@@ -22,31 +22,18 @@ pub struct PeerInfo {
     pub detour: Option<Duration>,
 }
 
-/// A hint why nobody answers, or why a guest does not get in. `Display` is a text for a player.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Hint {
+texts! {
+    /// A hint why nobody answers, or why a guest does not get in. `Display` is a text for a player.
+    #[non_exhaustive]
+    pub Hint:
     /// Packets came that are not encrypted.
-    Bare,
+    Bare = "The other side does not encrypt, and this one does.",
     /// Encrypted packets came, and this side is bare.
-    Encrypted,
+    Encrypted = "The other side encrypts, and this one does not.",
     /// Packets of another version of the encryption came.
-    OtherVersion,
+    OtherVersion = "The other side encrypts in another way: both need the same version of the game.",
     /// Somebody asked with another key, such as that of an old invite.
-    OtherInvite,
-}
-
-impl fmt::Display for Hint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Bare => "The other side does not encrypt, and this one does.",
-            Self::Encrypted => "The other side encrypts, and this one does not.",
-            Self::OtherVersion => {
-                "The other side encrypts in another way: both need the same version of the game."
-            }
-            Self::OtherInvite => "Somebody tried to join with another invite. Send the newest one.",
-        })
-    }
+    OtherInvite = "Somebody tried to join with another invite. Send the newest one.",
 }
 
 /// The counts of a [`Connection`](super::Connection) so far. The driver has those of the socket.

@@ -4,6 +4,7 @@
 //! Every answer is at most as long as the request that it answers, so that a server amplifies nothing.
 
 use super::broken_rules::broken_rules;
+use crate::protocol::texts;
 use core::fmt;
 use std::net::SocketAddr;
 
@@ -204,20 +205,20 @@ pub enum Outcome<'a> {
     Refused(Denial),
 }
 
-/// Why a server refuses a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Denial {
+texts! {
+    /// Why a server refuses a request. `Display` is a clause about the server, for a sentence that names it.
+    #[non_exhaustive]
+    pub Denial:
     /// The server has as many rooms as it keeps, or as it keeps for one source.
-    Full,
+    Full = "it has no free room",
     /// The signature is not that of the key.
-    Signature,
+    Signature = "it does not accept the signature",
     /// The server speaks another version.
-    Version,
+    Version = "it speaks another version",
     /// This source, its network or all together have sent too many requests.
-    Busy,
+    Busy = "it gets too many requests",
     /// The room is open at another address, which is asked whether it still answers.
-    Held,
+    Held = "another address holds this room and still answers",
 }
 
 impl Denial {
@@ -226,19 +227,6 @@ impl Denial {
 
     const fn number(self) -> u8 {
         self as u8 + 2
-    }
-}
-
-/// A clause about the server, for a sentence that names it.
-impl fmt::Display for Denial {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Full => "it has no free room",
-            Self::Signature => "it does not accept the signature",
-            Self::Version => "it speaks another version",
-            Self::Busy => "it gets too many requests",
-            Self::Held => "another address holds this room and still answers",
-        })
     }
 }
 

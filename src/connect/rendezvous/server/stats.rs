@@ -1,13 +1,14 @@
 //! The counters of a rendezvous server.
 
-use core::fmt;
+use crate::protocol::texts;
 
 macro_rules! refusals {
     ($($(#[$doc:meta])* $name:ident = $word:literal, $shown:literal,)*) => {
-        /// Why a server did not do as it was asked.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[non_exhaustive]
-        pub enum RoomRefusal { $($(#[$doc])* $name,)* }
+        texts! {
+            /// Why a server did not do as it was asked.
+            #[non_exhaustive]
+            pub RoomRefusal: $($(#[$doc])* $name = $shown,)*
+        }
 
         impl RoomRefusal {
             /// All of them.
@@ -17,12 +18,6 @@ macro_rules! refusals {
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$name => $word,)* }
-            }
-        }
-
-        impl fmt::Display for RoomRefusal {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(match self { $(Self::$name => $shown,)* })
             }
         }
     };

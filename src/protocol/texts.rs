@@ -1,0 +1,18 @@
+//! Enums of which each variant has a text.
+
+/// An enum without fields, with a text of each variant as its `Display`.
+macro_rules! texts {
+    ($(#[$about:meta])* $visible:vis $type:ident: $($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        $visible enum $type { $($(#[$doc])* $name,)* }
+
+        impl core::fmt::Display for $type {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(match self { $(Self::$name => $text,)* })
+            }
+        }
+    };
+}
+
+pub(crate) use texts;
