@@ -18,7 +18,7 @@ use rebout::net::append::FileAppender;
 use rebout::replay::{
     End, Header, MAX_FRAMES, MatchEvent, Outcome, Recording, StreamRecorder, Tail, VerifyError, Winner,
 };
-use rebout::{Frame, Input, Inputs, Player, checksum, shown};
+use rebout::{Frame, FrameRate, Input, Inputs, Player, checksum, shown};
 use std::fmt::{Display, Write as _};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Read, Write};
@@ -159,8 +159,7 @@ fn save(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 fn info(recording: &Recording, out: &mut impl Write) -> Result<(), Failure> {
     let header = recording.header();
     let told = |number: u64, text: String| if number == 0 { "not told".to_owned() } else { text };
-    let rate = if header.frame_rate == 0 { 60 } else { header.frame_rate };
-    let seconds = recording.frames() / u32::from(rate);
+    let seconds = header.frame_rate.unwrap_or_default().time_of(recording.frames()).as_secs();
     writeln!(out, "version       {}", recording.version())?;
     writeln!(out, "file          {}", recording.tail())?;
     writeln!(out, "game          {}", told(header.game_id, format!("{:#x}", header.game_id)))?;
@@ -173,8 +172,10 @@ fn info(recording: &Recording, out: &mut impl Write) -> Result<(), Failure> {
     )?;
     writeln!(out, "frames        {} ({}:{:02})", recording.frames(), seconds / 60, seconds % 60)?;
     writeln!(out, "shown from    {}", header.start_frame)?;
-    writeln!(out, "frame rate    {}", told(header.frame_rate.into(), header.frame_rate.to_string()))?;
+    let rate = header.frame_rate.map_or_else(|| "not told".to_owned(), |rate| rate.to_string());
+    writeln!(out, "frame rate    {rate}")?;
     writeln!(out, "axes          {}", header.axes)?;
+    writeln!(out, "pads          {}", header.pads)?;
     for player in Player::BOTH {
         let name = match &*header.names[player.index()] {
             "" => "no name",
@@ -324,19 +325,23 @@ fn export(path: &Path, max_frames: u32, out: &mut impl Write) -> Result<(), Fail
         return Err(refused(path, &format!("{frames} frames are more than --max-frames {max_frames}")));
     }
     let header = recording.header();
+    let rate = header
+        .frame_rate
+        .map_or_else(|| "null".to_owned(), |rate| format!("[{},{}]", rate.numerator(), rate.denominator()));
     let delay = |delay: Option<u8>| delay.map_or("null".to_owned(), |delay| delay.to_string());
     writeln!(
         out,
         "{{\"type\":\"header\",\"version\":{},\"seed\":{},\"start_frame\":{},\"game_id\":\"{:x}\",\"content_hash\":\"{:x}\",\
-         \"recorded_at_secs\":{},\"frame_rate\":{},\"axes\":{},\"delay_frames\":[{},{}],\"names\":[{},{}]}}",
+         \"recorded_at_secs\":{},\"frame_rate\":{},\"axes\":{},\"pads\":{},\"delay_frames\":[{},{}],\"names\":[{},{}]}}",
         recording.version(),
         header.seed,
         header.start_frame,
         header.game_id,
         header.content_hash,
         header.recorded_at_secs,
-        header.frame_rate,
+        rate,
         header.axes,
+        header.pads,
         delay(header.delay_frames[0]),
         delay(header.delay_frames[1]),
         quoted(&header.names[0]),
@@ -430,7 +435,7 @@ fn record(
         game_id: identity::GAME_ID,
         content_hash: identity::content_hash(None),
         recorded_at_secs: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
-        frame_rate: 60,
+        frame_rate: Some(FrameRate::hz(60)),
         names: ["Bot one".to_owned(), "Bot two".to_owned()],
         ..Header::new(seed)
     };

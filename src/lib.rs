@@ -141,9 +141,9 @@ pub use connect::rendezvous;
 #[cfg(feature = "seal")]
 pub use connect::seal::{Code, Randomness};
 pub use game::{
-    Buttons, Cue, CueChange, CueEvent, CueId, Cues, Difference, Fields, Frame, Game, Input, Inputs, Leaf,
-    MAX_AXES, Pages, Player, Rng, Save, SimHash, Visitor, checksum, diff, fields, is_disruptive, math, shown,
-    walk,
+    Buttons, Cue, CueChange, CueEvent, CueId, Cues, Difference, Fields, Frame, FrameRate, Game, Input,
+    Inputs, Leaf, MAX_AXES, Pages, Player, Rng, Save, SimHash, Visitor, checksum, diff, fields,
+    is_disruptive, math, shown, walk,
 };
 #[cfg(feature = "seal")]
 pub use online::{Finish, Now, Online, Options};

@@ -6,7 +6,7 @@ use games::duel::Duel;
 use games::duel::bot::Level;
 use games::duel::script::Fight;
 use rebout::replay::{End, Header, Outcome, Playback, Recording, StreamRecorder, Winner};
-use rebout::{Frame, checksum};
+use rebout::{Frame, FrameRate, checksum};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -16,8 +16,9 @@ const FRAMES: u32 = 36_000;
 const RUNS: usize = 21;
 
 fn recorded() -> Recording {
-    let mut recorder = StreamRecorder::new(&Header { frame_rate: 60, ..Header::new(SEED) }, Vec::new())
-        .expect("memory does not fail");
+    let mut recorder =
+        StreamRecorder::new(&Header { frame_rate: Some(FrameRate::hz(60)), ..Header::new(SEED) }, Vec::new())
+            .expect("memory does not fail");
     let mut fight = Fight::new(SEED, Level::Easy);
     for frame in (0..FRAMES).map(Frame) {
         if recorder.is_checksum_due() {

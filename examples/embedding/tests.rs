@@ -98,7 +98,9 @@ fn local() -> ConnectOptions {
 
 #[test]
 fn loop_on_the_parts_plays_over_udp_and_replays() {
-    let config = |name: &str| crate::own_loop::config(name).with(|config| config.game.frame_rate = 480);
+    let config = |name: &str| {
+        crate::own_loop::config(name).with(|config| config.game.frame_rate = rebout::FrameRate::hz(480))
+    };
     let mut here = Connection::host(&local()).unwrap();
     let invite = here.share().to_owned();
     let there = std::thread::spawn(move || {
@@ -125,7 +127,8 @@ fn loop_on_the_parts_plays_over_udp_and_replays() {
 
 /// The options of the page, at a rate for tests, and with its files in this folder.
 fn fast(name: &str, folder: &std::path::Path) -> Options {
-    let config = crate::own_loop::config(name).with(|config| config.game.frame_rate = 480);
+    let config =
+        crate::own_loop::config(name).with(|config| config.game.frame_rate = rebout::FrameRate::hz(480));
     Options::with_config(config).connect(local()).record_to(folder)
 }
 

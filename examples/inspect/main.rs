@@ -282,6 +282,8 @@ fn describe_message(message: &Message<'_>, lines: &mut Lines) {
             line(lines, "delay_frames", hello.delay_frames);
             line(lines, "window_frames", hello.window_frames);
             line(lines, "axes", hello.axes);
+            line(lines, "pads", hello.pads);
+            line(lines, "first_state_limit", hello.first_state_limit);
             line(lines, "capabilities", format!("{:#010x}", hello.capabilities.0));
             line(lines, "user_data", hex(hello.user_data));
         }
@@ -304,6 +306,8 @@ fn describe_message(message: &Message<'_>, lines: &mut Lines) {
             line(lines, "cadence_frames", offer.cadence_frames);
             line(lines, "capabilities", format!("{:#010x}", offer.capabilities.0));
             line(lines, "token", format!("{:#018x}", offer.token));
+            line(lines, "first_state_len", offer.first_state_len);
+            line(lines, "first_state_hash", format!("{:#018x}", offer.first_state_hash));
             line(lines, "user_data", hex(offer.user_data));
         }
         Message::Refuse(refuse) => {

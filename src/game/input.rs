@@ -67,6 +67,9 @@ impl fmt::LowerHex for Buttons {
 /// The most axes that an [`Input`] has: two sticks and two triggers, or three 16-bit aims.
 pub const MAX_AXES: u8 = 6;
 
+/// The most pads of 16 buttons that an [`Input`] has.
+pub(crate) const MAX_PADS: u8 = 4;
+
 /// The distance from the centre, out of 32,767, below which [`Input::stick`] takes a stick as released. Worn sticks rest
 /// up to a tenth away from their centre.
 const DEAD_ZONE: i32 = 6_554;

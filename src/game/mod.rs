@@ -5,13 +5,14 @@
 //! |---|---|
 //! | `mod` | [`Game`], [`Save`], [`Player`] |
 //! | `fields` | [`Fields`]: one description of a state for its checksum, its dump and the difference of two states |
-//! | `frame`, `input`, `cue` | the number of a frame, the inputs of both players, effects that survive a rollback |
+//! | `frame`, `frame_rate`, `input`, `cue` | the number of a frame, frames a second, the inputs of both players, effects that survive a rollback |
 //! | `hash`, `rng`, `math`, `pages` | the checksum, random numbers, fixed-point numbers, large memory saved by page |
 //! | `text` | text from outside, made safe to print |
 
 mod cue;
 pub mod fields;
 mod frame;
+mod frame_rate;
 pub(crate) mod hash;
 mod input;
 pub mod math;
@@ -25,7 +26,9 @@ pub use fields::traits::{Fields, Visitor};
 pub use fields::visitors::checksum;
 pub use fields::walk::{Leaf, walk};
 pub use frame::Frame;
+pub use frame_rate::FrameRate;
 pub use hash::SimHash;
+pub(crate) use input::MAX_PADS;
 pub use input::{Buttons, Input, Inputs, MAX_AXES};
 pub use pages::Pages;
 pub use rng::Rng;

@@ -86,7 +86,10 @@ pub(super) fn sent_away(mismatch: &Mismatch, addr: Option<SocketAddr>) -> String
             format!("{who} was refused: it has another version of the game, or other rules.")
         }
         RefuseField::GameId => format!("{who} was refused: it plays another game."),
-        _ => format!("{who} was refused: the {field} is {ours} here and {theirs} there."),
+        _ => {
+            let (ours, theirs) = (field.shown(*ours), field.shown(*theirs));
+            format!("{who} was refused: the {field} is {ours} here and {theirs} there.")
+        }
     }
 }
 
@@ -101,10 +104,10 @@ mod tests {
     #[test]
     fn refused_guest_is_described_from_the_side_of_the_host() {
         let addr = Some(([192, 0, 2, 7], 7_000).into());
-        let rate = mismatch(RefuseField::FrameRate, 60, 50);
+        let rate = mismatch(RefuseField::FrameRate, 60 << 32 | 1, 39_375_000 << 32 | 655_171);
         assert_eq!(
             sent_away(&rate, addr),
-            "The guest at 192.0.2.7:7000 was refused: the frame rate is 60 here and 50 there."
+            "The guest at 192.0.2.7:7000 was refused: the frame rate is 60 here and 39375000/655171 (60.0988) there."
         );
         let game = mismatch(RefuseField::GameId, 1, 2);
         assert_eq!(sent_away(&game, None), "A guest was refused: it plays another game.");
@@ -112,7 +115,8 @@ mod tests {
 
     #[test]
     fn refusals_have_texts_of_their_own() {
-        let incompatible = |field| LobbyError::Incompatible { field, ours: 60, theirs: 50 };
+        let incompatible =
+            |field| LobbyError::Incompatible { field, ours: 60 << 32 | 1, theirs: 50 << 32 | 1 };
         for (error, text) in [
             (LobbyError::Full, "The host already plays against somebody else."),
             (LobbyError::Declined, "The host does not want to play."),
@@ -122,7 +126,7 @@ mod tests {
         }
         let rate = Finish::Refused(incompatible(RefuseField::FrameRate)).to_string();
         assert!(
-            rate.starts_with("There is no match: ") && rate.contains("60") && rate.contains("50"),
+            rate.starts_with("There is no match: ") && rate.contains("60 here") && rate.contains("50 at"),
             "{rate}"
         );
         let unconfirmed = Verdict::Unconfirmed { frame: crate::Frame(9), checksum: 1 };

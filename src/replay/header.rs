@@ -2,7 +2,8 @@
 
 use super::ReadError;
 use super::codec::Reader;
-use crate::{Agreed, Config, Frame, MAX_AXES};
+use crate::game::MAX_PADS;
+use crate::{Agreed, Config, Frame, FrameRate, MAX_AXES};
 use core::fmt;
 
 pub(super) const MAGIC: [u8; 4] = *b"RPLK";
@@ -12,15 +13,15 @@ pub(super) const VERSION: u8 = 2;
 pub const MAX_NAME: usize = 64;
 
 /// Length of the header without names, and with its CRC.
-const MIN_LEN: usize = 52;
-const NAMES_AT: usize = 48;
+const MIN_LEN: usize = 58;
+const NAMES_AT: usize = 54;
 const CRC_LEN: usize = 4;
 /// The delay that is not known.
 const NO_DELAY: u8 = 0xFF;
 
 /// The facts about a match that its replay begins with. `docs/REPLAY.md` has the layout.
 ///
-/// Everything but the seed can be left out, because replays are shared: 0 and an empty name mean "not told".
+/// Everything but the seed can be left out, because replays are shared: 0, `None` and an empty name mean "not told".
 ///
 /// ```
 /// use rebout::replay::Header;
@@ -43,9 +44,11 @@ pub struct Header {
     /// The time of recording, in seconds since 1970.
     pub recorded_at_secs: u64,
     /// Frames a second.
-    pub frame_rate: u16,
+    pub frame_rate: Option<FrameRate>,
     /// The number of axes of an input; axes beyond it cannot be recorded.
     pub axes: u8,
+    /// The number of pads at each machine, 1 to 4; pads beyond it cannot be recorded.
+    pub pads: u8,
     /// The input delay of each player at the start, at most [`Config::MAX_DELAY_FRAMES`].
     pub delay_frames: [Option<u8>; 2],
     /// The names of the players, at most [`MAX_NAME`] bytes each.
@@ -62,8 +65,9 @@ impl Header {
             game_id: 0,
             content_hash: 0,
             recorded_at_secs: 0,
-            frame_rate: 0,
+            frame_rate: None,
             axes: 0,
+            pads: 1,
             delay_frames: [None; 2],
             names: [String::new(), String::new()],
         }
@@ -84,8 +88,9 @@ impl Header {
         Self {
             game_id: config.game.id,
             content_hash: config.game.content_hash,
-            frame_rate: config.game.frame_rate,
+            frame_rate: Some(config.game.frame_rate),
             axes: config.game.axes,
+            pads: config.game.pads,
             ..Self::new(seed)
         }
     }
@@ -98,8 +103,15 @@ impl Header {
         if self.seed == 0 {
             return Err(HeaderError::Seed);
         }
-        if self.axes > MAX_AXES {
-            return Err(HeaderError::Axes { axes: self.axes });
+        if let Some(frame_rate) = self.frame_rate.filter(|rate| !rate.is_valid()) {
+            return Err(HeaderError::FrameRate { frame_rate });
+        }
+        let Self { axes, pads, .. } = *self;
+        if axes > MAX_AXES {
+            return Err(HeaderError::Axes { axes });
+        }
+        if !(1..=MAX_PADS).contains(&pads) || (pads > 1 && axes > 0) {
+            return Err(HeaderError::Pads { pads, axes });
         }
         if let Some(delay_frames) =
             self.delay_frames.into_iter().flatten().find(|d| *d > Config::MAX_DELAY_FRAMES)
@@ -125,11 +137,11 @@ impl Header {
         out.extend(self.game_id.to_le_bytes());
         out.extend(self.content_hash.to_le_bytes());
         out.extend(self.recorded_at_secs.to_le_bytes());
-        out.extend(self.frame_rate.to_le_bytes());
-        out.push(self.axes);
+        let rate = self.frame_rate.map_or([0; 2], |rate| [rate.numerator(), rate.denominator()]);
+        rate.iter().for_each(|part| out.extend(part.to_le_bytes()));
+        out.extend([self.axes, self.pads]);
         out.extend(self.delay_frames.map(|delay| delay.unwrap_or(NO_DELAY)));
         out.extend(self.names.each_ref().map(|name| name.len() as u8));
-        out.push(0);
         self.names.iter().for_each(|name| out.extend(name.as_bytes()));
         let mut crc = crc32fast::Hasher::new();
         crc.update(&out);
@@ -175,15 +187,12 @@ fn fields(body: &[u8]) -> Option<Result<Header, ReadError>> {
     header.game_id = reader.u64()?;
     header.content_hash = reader.u64()?;
     header.recorded_at_secs = reader.u64()?;
-    header.frame_rate = reader.u16()?;
-    header.axes = reader.u8()?;
+    let rate = u64::from(reader.u32()?) << 32 | u64::from(reader.u32()?);
+    header.frame_rate = (rate != 0).then_some(FrameRate::from_bits(rate));
+    (header.axes, header.pads) = (reader.u8()?, reader.u8()?);
     let delays = [reader.u8()?, reader.u8()?];
     header.delay_frames = delays.map(|delay| (delay != NO_DELAY).then_some(delay));
     let lens = [reader.u8()?, reader.u8()?].map(usize::from);
-    let reserved = reader.u8()?;
-    if reserved != 0 {
-        return Some(Err(ReadError::Reserved { reserved: [reserved, 0, 0, 0, 0, 0, 0, 0] }));
-    }
     if NAMES_AT + lens[0] + lens[1] != body.len() {
         return None;
     }
@@ -202,8 +211,20 @@ fn fields(body: &[u8]) -> Option<Result<Header, ReadError>> {
 pub enum HeaderError {
     /// The seed is 0.
     Seed,
+    /// The frame rate is outside 1 to 1,000, or not in lowest terms.
+    FrameRate {
+        /// The frame rate.
+        frame_rate: FrameRate,
+    },
     /// There are more axes than [`MAX_AXES`].
     Axes {
+        /// The number of axes.
+        axes: u8,
+    },
+    /// There are no pads, more than four, or more than one together with axes.
+    Pads {
+        /// The number of pads.
+        pads: u8,
         /// The number of axes.
         axes: u8,
     },
@@ -223,7 +244,18 @@ impl fmt::Display for HeaderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Seed => f.write_str("seed: 0 is no seed"),
+            Self::FrameRate { frame_rate } => {
+                write!(
+                    f,
+                    "frame rate: {frame_rate} is outside 1..={}, or not in lowest terms",
+                    FrameRate::MAX_HZ
+                )
+            }
             Self::Axes { axes } => write!(f, "axes: {axes} are more than {MAX_AXES}"),
+            Self::Pads { pads, axes } if (1..=MAX_PADS).contains(pads) => {
+                write!(f, "pads: {pads} leave no room for {axes} axes")
+            }
+            Self::Pads { pads, .. } => write!(f, "pads: {pads} are outside 1..={MAX_PADS}"),
             Self::Delay { delay_frames } => {
                 write!(f, "input delay: {delay_frames} frames are more than {}", Config::MAX_DELAY_FRAMES)
             }
@@ -256,6 +288,7 @@ mod tests {
     #[test]
     fn the_largest_values_are_written_and_read() {
         let header = Header {
+            frame_rate: Some(FrameRate::ratio(39_375_000, 655_171)),
             axes: MAX_AXES,
             delay_frames: [Some(Config::MAX_DELAY_FRAMES), Some(0)],
             names: ["x".repeat(MAX_NAME), "y".repeat(MAX_NAME)],
@@ -267,25 +300,25 @@ mod tests {
     }
 
     #[test]
-    fn reserved_bits_and_lengths_of_names_are_checked() {
+    fn flags_rate_pads_and_lengths_of_names_are_checked() {
         let header = Header { names: ["Ada".to_owned(), String::new()], ..Header::new(1) };
         let refusal = |bytes: &[u8]| Header::decode(bytes).map(|_| ()).unwrap_err().to_string();
-        assert_eq!(refusal(&changed(&header, |bytes| bytes[47] = 1)), refusal_of_reserved());
+        let unreduced = HeaderError::FrameRate { frame_rate: FrameRate::from_bits(120 << 32 | 2) };
+        let rate = |bytes: &mut Vec<u8>| (bytes[40], bytes[44]) = (120, 2);
+        assert_eq!(refusal(&changed(&header, rate)), unreduced.to_string());
+        let pads = |bytes: &mut Vec<u8>| (bytes[48], bytes[49]) = (1, 2);
+        assert_eq!(refusal(&changed(&header, pads)), "pads: 2 leave no room for 1 axes");
         assert_eq!(
             refusal(&changed(&header, |bytes| bytes[5] = 4)),
             ReadError::Flags { flags: 4 }.to_string()
         );
         let size = |size| ReadError::NamesSize { size }.to_string();
-        assert_eq!(refusal(&changed(&header, |bytes| bytes[45] = 2)), size(55), "a character is left over");
-        assert_eq!(refusal(&changed(&header, |bytes| bytes[45] = 4)), size(55), "a character is missing");
+        assert_eq!(refusal(&changed(&header, |bytes| bytes[52] = 2)), size(61), "a character is left over");
+        assert_eq!(refusal(&changed(&header, |bytes| bytes[52] = 4)), size(61), "a character is missing");
         let long = changed(&header, |bytes| {
             bytes.resize(NAMES_AT + 2 * MAX_NAME + 1, b'x');
-            bytes[45] = 2 * MAX_NAME as u8 + 1;
+            bytes[52] = 2 * MAX_NAME as u8 + 1;
         });
-        assert_eq!(refusal(&long), size(181), "longer than two names");
-    }
-
-    fn refusal_of_reserved() -> String {
-        ReadError::Reserved { reserved: [1, 0, 0, 0, 0, 0, 0, 0] }.to_string()
+        assert_eq!(refusal(&long), size(187), "longer than two names");
     }
 }

@@ -12,7 +12,6 @@ use core::time::Duration;
 pub const USUAL_SNAPSHOTS: usize = 256;
 /// The most frames of time that are made up for after a pause of the caller's loop.
 const MAX_LATE_FRAMES: u64 = 4;
-const USUAL_FRAME_RATE: u16 = 60;
 /// Normal speed, in thousandths.
 const NORMAL_SPEED: u32 = 1000;
 
@@ -83,10 +82,7 @@ impl<G: Game> Playback<G> {
 
     /// The same with at most `max_snapshots` snapshots, for a game with a large state.
     pub fn with_snapshots(game: G, recording: Recording, max_snapshots: usize) -> Self {
-        let rate = match recording.header().frame_rate {
-            0 => USUAL_FRAME_RATE,
-            rate => rate,
-        };
+        let rate = recording.header().frame_rate.unwrap_or_default();
         let mut playback = Self {
             cursor: recording.cursor(Frame::ZERO),
             cues: Cues::new(),
@@ -96,7 +92,7 @@ impl<G: Game> Playback<G> {
             clock: Clock {
                 playing: false,
                 speed_permille: NORMAL_SPEED,
-                frame_nanos: 1_000_000_000 / u64::from(rate),
+                frame_nanos: rate.frame_length().as_nanos() as u64,
                 last: Duration::ZERO,
                 owed: 0,
             },

@@ -362,7 +362,7 @@ impl Recording {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Buttons, Input};
+    use crate::{Buttons, FrameRate, Input};
 
     const END: End = End { outcome: super::super::Outcome::Local, winner: super::super::Winner::Draw };
 
@@ -384,7 +384,7 @@ mod tests {
     fn every_frame_is_found_in_a_file_of_many_chunks() {
         // One frame a second: a chunk for each frame. The places are thinned out twice.
         let frames = 2 * MAX_PLACES as u32 + 452;
-        let recording = recording(&Header { frame_rate: 1, ..Header::new(7) }, frames);
+        let recording = recording(&Header { frame_rate: Some(FrameRate::hz(1)), ..Header::new(7) }, frames);
         for frame in 0..frames {
             let mut cursor = recording.cursor(Frame(frame));
             assert_eq!(cursor.frame(), Frame(frame));

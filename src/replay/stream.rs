@@ -20,9 +20,6 @@ pub(super) const MAX_CHUNK_LEN: usize = 32 * 1024;
 /// Kind, frames and changes at the head of a record of inputs; length and CRC of the chunk around it.
 const MAX_FRAMING_LEN: usize = 16;
 
-/// Frames of a chunk where the header does not tell the frame rate.
-const USUAL_FRAME_RATE: u16 = 60;
-
 /// Records a match into an RPLK version 2 file while it runs, a chunk for each second of frames.
 ///
 /// A match that is cut off (a crash, a full disk) is recorded up to the last whole chunk. Pass a
@@ -78,11 +75,11 @@ impl<W: Write> StreamRecorder<W> {
         let (bytes, crc) = header.encode()?;
         writer.write_all(&bytes)?;
         writer.flush()?;
-        let rate = if header.frame_rate == 0 { USUAL_FRAME_RATE } else { header.frame_rate };
+        let rate = header.frame_rate.unwrap_or_default();
         Ok(Self {
             writer,
             axes: header.axes,
-            chunk_frames: u32::from(rate).min(MAX_RECORD_FRAMES),
+            chunk_frames: rate.numerator() / rate.denominator(),
             next: Frame::ZERO,
             inputs: Inputs::default(),
             frames: 0,

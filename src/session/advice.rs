@@ -1,6 +1,7 @@
 //! The input delay to suggest for a link.
 
 use super::config::Config;
+use crate::FrameRate;
 use core::time::Duration;
 
 /// The average wait of an arrived input until the next frame is stepped.
@@ -31,17 +32,23 @@ pub struct DelayAdvice {
 ///
 /// ```
 /// use core::time::Duration;
-/// use rebout::advise_delay;
+/// use rebout::{FrameRate, advise_delay};
 ///
-/// let advice = advise_delay(Duration::from_millis(80), 0.01, 8, 60);
+/// let advice = advise_delay(Duration::from_millis(80), 0.01, 8, FrameRate::hz(60));
 /// assert_eq!(advice.delay_frames, 0);
 /// assert!((advice.expected_predicted_frames - 2.9).abs() < 0.1);
-/// assert_eq!(advise_delay(Duration::from_millis(160), 0.2, 8, 60).delay_frames, 3);
+/// assert_eq!(advise_delay(Duration::from_millis(160), 0.2, 8, FrameRate::hz(60)).delay_frames, 3);
 /// ```
 #[must_use]
-pub fn advise_delay(round_trip_95: Duration, loss: f64, window_frames: u8, frame_rate: u16) -> DelayAdvice {
+pub fn advise_delay(
+    round_trip_95: Duration,
+    loss: f64,
+    window_frames: u8,
+    frame_rate: FrameRate,
+) -> DelayAdvice {
     let loss = if loss.is_finite() { loss.clamp(0.0, 0.9) } else { 0.0 };
-    let one_way_frames = round_trip_95.as_secs_f64() / 2.0 * f64::from(frame_rate);
+    let hz = f64::from(frame_rate.numerator()) / f64::from(frame_rate.denominator().max(1));
+    let one_way_frames = round_trip_95.as_secs_f64() / 2.0 * hz;
     let comfort = (one_way_frames + HALF_A_FRAME - UNNOTICED_FRAMES).ceil().clamp(0.0, MAX_FOR_COMFORT);
     // A run of this many lost packets is rarer than the accepted chance of a stall.
     let run = if loss > 0.0 { (STALL_EXPONENT / -loss.log10()).ceil() } else { 0.0 };
@@ -57,7 +64,7 @@ mod tests {
     use super::*;
 
     fn delay(rtt_ms: u64, loss: f64, window: u8) -> u8 {
-        advise_delay(Duration::from_millis(rtt_ms), loss, window, 60).delay_frames
+        advise_delay(Duration::from_millis(rtt_ms), loss, window, FrameRate::hz(60)).delay_frames
     }
 
     #[test]
@@ -81,7 +88,7 @@ mod tests {
     #[test]
     fn predicted_frames_are_latency_and_loss_minus_delay() {
         let predicted = |rtt_ms, loss| {
-            let advice = advise_delay(Duration::from_millis(rtt_ms), loss, 8, 60);
+            let advice = advise_delay(Duration::from_millis(rtt_ms), loss, 8, FrameRate::hz(60));
             (advice.delay_frames, (advice.expected_predicted_frames * 100.0).round() as i32)
         };
         assert_eq!(predicted(100, 0.0), (1, 250), "3 + 0.5 - 1");

@@ -1,9 +1,10 @@
 //! The configuration of a match, checked before anything is sent.
 
 use super::config_error::ConfigError;
+use crate::game::MAX_PADS;
 use crate::rollback::MAX_WINDOW;
 use crate::wire::message::{Extensions, MAX_CADENCE, MAX_USER_DATA, MAX_WINDOW_AND_DELAY};
-use crate::{Buttons, MAX_AXES, Player, Prediction, Saving};
+use crate::{Buttons, FrameRate, MAX_AXES, Player, Prediction, Saving};
 use core::time::Duration;
 
 /// Whether the standard library has random numbers here. In a browser its "random" keys are the same in every run, so
@@ -44,11 +45,14 @@ pub struct GameConfig {
     pub id: u64,
     /// A hash of everything else that must be equal on both machines: build, characters, stage, rules. By default 0.
     pub content_hash: u64,
-    /// Frames a second, by default 60.
-    pub frame_rate: u16,
+    /// Frames a second, by default 60; from 1 to 1,000.
+    pub frame_rate: FrameRate,
     /// The number of axes of an input, at most 6: a stick has two, a trigger one. By default 0, a game of buttons only. Axes
     /// of an [`Input`](crate::Input) beyond this number are dropped.
     pub axes: u8,
+    /// The number of pads at each machine, 1 to 4, by default 1. Each has 16 buttons, and the pads beyond this number are
+    /// dropped. Two pads at each of two machines are a game for four. More than one pad leaves no room for axes.
+    pub pads: u8,
 }
 
 /// How a [`Lobby`](crate::Lobby) hosts or joins a match.
@@ -130,7 +134,7 @@ pub enum OnDesync {
 
 impl Default for GameConfig {
     fn default() -> Self {
-        Self { id: 0, content_hash: 0, frame_rate: 60, axes: 0 }
+        Self { id: 0, content_hash: 0, frame_rate: FrameRate::default(), axes: 0, pads: 1 }
     }
 }
 
@@ -213,11 +217,18 @@ impl Config {
     pub fn check(&self) -> Result<(), ConfigError> {
         let Self { game, lobby, rollback, timeouts, cadence_frames, .. } = self;
         self.check_entropy(HAS_RANDOMNESS)?;
-        if game.frame_rate == 0 {
-            return Err(ConfigError::FrameRate);
+        if !game.frame_rate.is_valid() {
+            return Err(ConfigError::FrameRate { frame_rate: game.frame_rate });
         }
-        if game.axes > MAX_AXES {
-            return Err(ConfigError::Axes { axes: game.axes });
+        let GameConfig { axes, pads, .. } = *game;
+        if axes > MAX_AXES {
+            return Err(ConfigError::Axes { axes });
+        }
+        if !(1..=MAX_PADS).contains(&pads) {
+            return Err(ConfigError::Pads { pads });
+        }
+        if pads > 1 && axes > 0 {
+            return Err(ConfigError::PadsAndAxes { pads, axes });
         }
         let (window_frames, delay_frames) = (rollback.window_frames, rollback.delay_frames.unwrap_or(0));
         if u32::from(window_frames) > MAX_WINDOW {
@@ -249,12 +260,6 @@ impl Config {
 
     fn check_entropy(&self, has_randomness: bool) -> Result<(), ConfigError> {
         if self.lobby.entropy.is_none() && !has_randomness { Err(ConfigError::Entropy) } else { Ok(()) }
-    }
-
-    /// The length of a frame: a second divided by the frame rate.
-    #[must_use]
-    pub fn frame_length(&self) -> Duration {
-        Duration::from_secs(1) / u32::from(self.game.frame_rate.max(1))
     }
 
     /// The greatest delay that fits one packet together with the window.
@@ -297,10 +302,24 @@ mod tests {
     #[test]
     fn every_limit_is_taken_at_its_edge_and_refused_beyond() {
         assert_eq!(checked(|_| {}), Ok(()));
-        assert_eq!(checked(|config| config.game.frame_rate = 1), Ok(()));
-        assert_eq!(checked(|config| config.game.frame_rate = 0), Err(ConfigError::FrameRate));
+        let rate = |frame_rate| checked(|config| config.game.frame_rate = frame_rate);
+        for good in [FrameRate::hz(1), FrameRate::hz(1_000), FrameRate::ratio(39_375_000, 655_171)] {
+            assert_eq!(rate(good), Ok(()));
+        }
+        for frame_rate in
+            [FrameRate::hz(0), FrameRate::hz(1_001), FrameRate::hz(65_535), FrameRate::ratio(9, 0)]
+        {
+            assert_eq!(rate(frame_rate), Err(ConfigError::FrameRate { frame_rate }));
+        }
         let axes = |axes| checked(|config| config.game.axes = axes);
         assert_eq!((axes(6), axes(7)), (Ok(()), Err(ConfigError::Axes { axes: 7 })));
+        let pads = |pads, axes| checked(|config| (config.game.pads, config.game.axes) = (pads, axes));
+        assert_eq!((pads(1, 6), pads(2, 0), pads(4, 0)), (Ok(()), Ok(()), Ok(())));
+        assert_eq!(
+            (pads(0, 0), pads(5, 0)),
+            (Err(ConfigError::Pads { pads: 0 }), Err(ConfigError::Pads { pads: 5 }))
+        );
+        assert_eq!(pads(2, 1), Err(ConfigError::PadsAndAxes { pads: 2, axes: 1 }));
         let window = |window_frames| checked(|config| config.rollback.window_frames = window_frames);
         assert_eq!(window(17), Err(ConfigError::Window { window_frames: 17 }));
         let delay = |window_frames, delay_frames| {
@@ -360,7 +379,5 @@ mod tests {
             let config = Config::new(1).with(|config| config.rollback.window_frames = window_frames);
             assert_eq!(config.max_delay_frames(), max);
         }
-        let config = Config::new(1).with(|config| config.game.frame_rate = 0);
-        assert_eq!(config.frame_length(), Duration::from_secs(1));
     }
 }

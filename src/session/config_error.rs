@@ -1,9 +1,10 @@
 //! The reasons why a configuration is not valid.
 
 use super::config::Config;
-use crate::MAX_AXES;
+use crate::game::MAX_PADS;
 use crate::rollback::MAX_WINDOW;
 use crate::wire::message::{MAX_CADENCE, MAX_USER_DATA, MAX_WINDOW_AND_DELAY};
+use crate::{FrameRate, MAX_AXES};
 use core::fmt;
 use core::time::Duration;
 
@@ -11,10 +12,25 @@ use core::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// The frame rate is 0.
-    FrameRate,
+    /// The frame rate is outside 1 to 1,000.
+    FrameRate {
+        /// The frame rate.
+        frame_rate: FrameRate,
+    },
     /// There are more axes than [`MAX_AXES`].
     Axes {
+        /// The number of axes.
+        axes: u8,
+    },
+    /// There are no pads, or more than four.
+    Pads {
+        /// The number of pads.
+        pads: u8,
+    },
+    /// There are several pads together with axes: an input has no room for both.
+    PadsAndAxes {
+        /// The number of pads.
+        pads: u8,
         /// The number of axes.
         axes: u8,
     },
@@ -66,8 +82,14 @@ pub enum ConfigError {
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::FrameRate => f.write_str("the frame rate is 0"),
+            Self::FrameRate { frame_rate } => {
+                write!(f, "a frame rate of {frame_rate} Hz is outside 1..={}", FrameRate::MAX_HZ)
+            }
             Self::Axes { axes } => write!(f, "{axes} axes are more than {MAX_AXES}"),
+            Self::Pads { pads } => write!(f, "{pads} pads are outside 1..={MAX_PADS}"),
+            Self::PadsAndAxes { pads, axes } => {
+                write!(f, "an input of {pads} pads has no room for {axes} axes")
+            }
             Self::Window { window_frames } => {
                 write!(f, "a window of {window_frames} frames is more than {MAX_WINDOW}")
             }

@@ -71,7 +71,7 @@ impl Liveness {
             no_progress: config.timeouts.no_progress_after.into(),
             too_slow: config.timeouts.too_slow_after.into(),
         };
-        let silence = Silence::new(now, limits, config.frame_length().into());
+        let silence = Silence::new(now, limits, config.game.frame_rate.frame_length().into());
         Self { silence, farewell: Farewell::None, sealed }
     }
 

@@ -112,7 +112,7 @@ impl Lobby {
 impl<S: Fields> Session<S> {
     fn new<G: Game<Snapshot = S>>(now: Time, game: &G, handover: Handover) -> Self {
         let Handover { mut link, agreed, config, responder, refused } = handover;
-        let frame_length = Span::from(config.frame_length());
+        let frame_length = Span::from(config.game.frame_rate.frame_length());
         let format = agreed.input_format(config.game.axes);
         if format.flags.has(Flags::TIME) {
             link.measured_by_inputs();

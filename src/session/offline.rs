@@ -71,7 +71,7 @@ impl<S> Offline<S> {
         };
         Ok(Self {
             rollback: Rollback::new(lockstep, game),
-            clock: FrameClock::new(now.into(), config.frame_length().into()),
+            clock: FrameClock::new(now.into(), config.game.frame_rate.frame_length().into()),
             paused: false,
         })
     }
@@ -169,7 +169,7 @@ impl<S> Offline<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Buttons, Cue, CueChange, Cues, fields};
+    use crate::{Buttons, Cue, CueChange, Cues, FrameRate, fields};
 
     /// Counts its frames, and asks for a cue in every tenth.
     #[derive(Clone, Copy)]
@@ -201,7 +201,8 @@ mod tests {
 
     #[test]
     fn frames_come_at_the_frame_rate_and_each_is_told_once() {
-        let (mut game, config) = (START, Config::new(1).with(|config| config.game.frame_rate = 50));
+        let (mut game, config) =
+            (START, Config::new(1).with(|config| config.game.frame_rate = FrameRate::hz(50)));
         let mut offline = Offline::new(ms(100), &config, &game).unwrap();
         let (mut cues, mut frames) = (Vec::new(), Vec::new());
         for at in 0..3_000 {

@@ -1,22 +1,22 @@
-//! The four messages of the handshake: HELLO, CHALLENGE, OFFER, REFUSE.
+//! The messages of the handshake: HELLO, CHALLENGE, OFFER. The fourth, REFUSE, is in `refuse`.
 //!
 //! They are answered, never queued, numbered or acknowledged. No answer is longer than a HELLO, so that a host cannot be
 //! used to amplify traffic to a forged address. The kind, version, nonce and cookie of a HELLO, all of CHALLENGE and all
 //! of REFUSE keep their places in every later version, so that two versions can tell each other that they differ.
 
-use core::fmt;
-
 use super::bytes::{Reader, Writer};
 use super::message::{DecodeError, EncodeError, Kind};
 use super::numbering::WireFrame;
-use crate::{MAX_AXES, Player};
+use super::refuse::REFUSE_LEN;
+use crate::game::MAX_PADS;
+use crate::{FrameRate, MAX_AXES, Player};
 
 /// The version of the protocol that a HELLO asks for.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 /// The most bytes that a game can put into its HELLO or OFFER.
 pub const MAX_USER_DATA: usize = 64;
 /// Length of every HELLO of this version.
-pub const HELLO_LEN: usize = 45 + MAX_USER_DATA;
+pub const HELLO_LEN: usize = 56 + MAX_USER_DATA;
 /// Length of the shortest HELLO of any version. A shorter one could be shorter than its answer, and an attacker could
 /// amplify traffic with it.
 const MIN_HELLO_LEN: usize = 108;
@@ -29,8 +29,7 @@ pub const MAX_WINDOW_AND_DELAY: u8 = 16;
 pub const MAX_CADENCE: u16 = 600;
 
 const CHALLENGE_LEN: usize = 17;
-const OFFER_LEN: usize = 35;
-const REFUSE_LEN: usize = 26;
+const OFFER_LEN: usize = 47;
 const _: () = assert!(
     CHALLENGE_LEN <= MIN_HELLO_LEN && REFUSE_LEN <= MIN_HELLO_LEN && OFFER_LEN + MAX_USER_DATA <= HELLO_LEN
 );
@@ -63,7 +62,7 @@ impl Extensions {
     }
 }
 
-/// The joiner's request. Version, game id, content hash, frame rate and axes must match the host's.
+/// The joiner's request. Version, game id, content hash, frame rate, axes and pads must match the host's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hello<'a> {
     /// Drawn by the joiner for this attempt; every answer repeats it.
@@ -74,14 +73,18 @@ pub struct Hello<'a> {
     pub game_id: u64,
     /// A hash of what must be alike: build, characters, stage, rules.
     pub content_hash: u64,
-    /// Frames a second, not 0.
-    pub frame_rate: u16,
+    /// Frames a second.
+    pub frame_rate: FrameRate,
     /// The joiner's input delay.
     pub delay_frames: u8,
     /// The joiner's prediction window.
     pub window_frames: u8,
     /// The number of axes of an input, at most 6.
     pub axes: u8,
+    /// The number of pads at each machine, 1 to 4. More than one only without axes.
+    pub pads: u8,
+    /// The largest first state that the joiner accepts, in bytes.
+    pub first_state_limit: u32,
     /// The extensions that the joiner offers.
     pub capabilities: Extensions,
     /// Data of the game's own, such as a name, at most 64 bytes.
@@ -129,69 +132,12 @@ pub struct Offer<'a> {
     pub capabilities: Extensions,
     /// A random number that identifies this match.
     pub token: u64,
+    /// The length of the first state that the host shares, 0 if there is none.
+    pub first_state_len: u32,
+    /// The hash of the first state that the host shares, 0 if there is none.
+    pub first_state_hash: u64,
     /// Data of the game's own, such as a name, at most 64 bytes.
     pub user_data: &'a [u8],
-}
-
-/// The host's refusal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refuse {
-    /// The joiner's nonce.
-    pub nonce: u64,
-    /// The reason.
-    pub field: RefuseField,
-    /// The host's value of the field that differs; 0 if the reason is another one.
-    pub ours: u64,
-    /// The joiner's value of the field that differs; 0 if the reason is another one.
-    pub theirs: u64,
-}
-
-/// The reason why a host refuses a joiner: the field that differs, or its own choice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-#[repr(u8)]
-pub enum RefuseField {
-    /// Another version of the protocol.
-    Version = 1,
-    /// Another game.
-    GameId = 2,
-    /// Another build, or other characters, stage or rules.
-    ContentHash = 3,
-    /// Another frame rate.
-    FrameRate = 4,
-    /// The host has its opponent already.
-    Full = 5,
-    /// The host's player declined.
-    Declined = 6,
-    /// Another number of axes.
-    Axes = 7,
-}
-
-impl RefuseField {
-    /// All of them, in the order of their bytes.
-    pub const ALL: [Self; 7] = [
-        Self::Version,
-        Self::GameId,
-        Self::ContentHash,
-        Self::FrameRate,
-        Self::Full,
-        Self::Declined,
-        Self::Axes,
-    ];
-}
-
-impl fmt::Display for RefuseField {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Version => "version",
-            Self::GameId => "game id",
-            Self::ContentHash => "content hash",
-            Self::FrameRate => "frame rate",
-            Self::Full => "full",
-            Self::Declined => "declined",
-            Self::Axes => "number of axes",
-        })
-    }
 }
 
 /// The part of a HELLO that every version shares, and whether the rest is ours to read.
@@ -214,12 +160,9 @@ pub(super) fn read_hello(payload: &[u8]) -> Result<AnyHello<'_>, DecodeError> {
         return Ok(AnyHello::Foreign(ForeignHello { version, nonce, cookie }));
     }
     let (hello, padding) = read_own_hello(reader, nonce, cookie).ok_or(wrong_length)?;
-    let Hello { frame_rate, delay_frames, window_frames, .. } = hello;
-    if frame_rate == 0 {
-        return Err(DecodeError::FrameRate);
-    }
-    check_window_and_delay(window_frames, delay_frames)?;
-    check_axes(hello.axes)?;
+    check_frame_rate(hello.frame_rate)?;
+    check_window_and_delay(hello.window_frames, hello.delay_frames)?;
+    check_input(hello.axes, hello.pads)?;
     let user_data = padding.user_data()?;
     Ok(AnyHello::Ours(Hello { user_data, ..hello }))
 }
@@ -248,10 +191,12 @@ fn read_own_hello(mut reader: Reader<'_>, nonce: u64, cookie: u64) -> Option<(He
         cookie,
         game_id: reader.u64()?,
         content_hash: reader.u64()?,
-        frame_rate: reader.u16()?,
+        frame_rate: FrameRate::from_bits(reader.u64()?),
         delay_frames: reader.u8()?,
         window_frames: reader.u8()?,
         axes: reader.u8()?,
+        pads: reader.u8()?,
+        first_state_limit: reader.u32()?,
         capabilities: Extensions(reader.u32()?),
         user_data: &[],
     };
@@ -299,7 +244,8 @@ fn read_offer_fields(payload: &[u8]) -> Option<(Offer<'_>, u8, u8)> {
     let (nonce, first_frame, seed) = (reader.u64()?, reader.u32()?, reader.u32()?);
     let seat = reader.u8()?;
     let (delay_frames, window_frames, cadence_frames) = (reader.u8()?, reader.u8()?, reader.u16()?);
-    let (capabilities, token, user_data_len) = (reader.u32()?, reader.u64()?, reader.u8()?);
+    let (capabilities, token) = (reader.u32()?, reader.u64()?);
+    let (first_state_len, first_state_hash, user_data_len) = (reader.u32()?, reader.u64()?, reader.u8()?);
     let offer = Offer {
         nonce,
         first_frame: WireFrame(first_frame),
@@ -310,42 +256,29 @@ fn read_offer_fields(payload: &[u8]) -> Option<(Offer<'_>, u8, u8)> {
         cadence_frames,
         capabilities: Extensions(capabilities),
         token,
+        first_state_len,
+        first_state_hash,
         user_data: reader.rest(),
     };
     Some((offer, seat, user_data_len))
 }
 
-pub(super) fn read_refuse(payload: &[u8]) -> Result<Refuse, DecodeError> {
-    let read = |mut reader: Reader<'_>| {
-        reader.u8()?;
-        let fields = (reader.u64()?, reader.u8()?, reader.u64()?, reader.u64()?);
-        reader.end()?;
-        Some(fields)
-    };
-    let (nonce, field, ours, theirs) =
-        read(Reader(payload)).ok_or(DecodeError::Length { kind: Kind::Refuse, len: payload.len() })?;
-    match RefuseField::ALL.into_iter().find(|known| *known as u8 == field) {
-        Some(field) => Ok(Refuse { nonce, field, ours, theirs }),
-        None => Err(DecodeError::RefuseField { field }),
-    }
-}
-
 pub(super) fn put_hello(writer: &mut Writer<'_>, hello: &Hello<'_>) -> Result<(), EncodeError> {
     let len = user_data_len(hello.user_data)?;
-    if hello.frame_rate == 0 {
-        return Err(DecodeError::FrameRate.into());
-    }
+    check_frame_rate(hello.frame_rate)?;
     check_window_and_delay(hello.window_frames, hello.delay_frames)?;
-    check_axes(hello.axes)?;
+    check_input(hello.axes, hello.pads)?;
     writer.u16(VERSION);
     writer.u64(hello.nonce);
     writer.u64(hello.cookie);
     writer.u64(hello.game_id);
     writer.u64(hello.content_hash);
-    writer.u16(hello.frame_rate);
+    writer.u64(hello.frame_rate.to_bits());
     writer.u8(hello.delay_frames);
     writer.u8(hello.window_frames);
     writer.u8(hello.axes);
+    writer.u8(hello.pads);
+    writer.u32(hello.first_state_limit);
     writer.u32(hello.capabilities.0);
     writer.u8(len);
     writer.put(hello.user_data);
@@ -391,16 +324,11 @@ pub(super) fn put_offer(writer: &mut Writer<'_>, offer: &Offer<'_>) -> Result<()
     writer.u16(offer.cadence_frames);
     writer.u32(offer.capabilities.0);
     writer.u64(offer.token);
+    writer.u32(offer.first_state_len);
+    writer.u64(offer.first_state_hash);
     writer.u8(len);
     writer.put(offer.user_data);
     Ok(())
-}
-
-pub(super) fn put_refuse(writer: &mut Writer<'_>, refuse: &Refuse) {
-    writer.u64(refuse.nonce);
-    writer.u8(refuse.field as u8);
-    writer.u64(refuse.ours);
-    writer.u64(refuse.theirs);
 }
 
 fn user_data_len(user_data: &[u8]) -> Result<u8, DecodeError> {
@@ -410,8 +338,18 @@ fn user_data_len(user_data: &[u8]) -> Result<u8, DecodeError> {
     }
 }
 
-fn check_axes(axes: u8) -> Result<(), DecodeError> {
-    if axes <= MAX_AXES { Ok(()) } else { Err(DecodeError::Axes { axes }) }
+fn check_frame_rate(frame_rate: FrameRate) -> Result<(), DecodeError> {
+    if frame_rate.is_valid() { Ok(()) } else { Err(DecodeError::FrameRate { frame_rate }) }
+}
+
+fn check_input(axes: u8, pads: u8) -> Result<(), DecodeError> {
+    if axes > MAX_AXES {
+        return Err(DecodeError::Axes { axes });
+    }
+    if !(1..=MAX_PADS).contains(&pads) || (pads > 1 && axes > 0) {
+        return Err(DecodeError::Pads { pads, axes });
+    }
+    Ok(())
 }
 
 fn check_first_frame(WireFrame(first_frame): WireFrame) -> Result<(), DecodeError> {

@@ -26,10 +26,12 @@ use super::control::{self, ControlHeader, ControlPacket};
 use super::handshake::{self, AnyHello};
 pub use super::handshake::{
     Challenge, Extensions, ForeignHello, HELLO_LEN, Hello, MAX_CADENCE, MAX_FIRST_FRAME, MAX_USER_DATA,
-    MAX_WINDOW_AND_DELAY, Offer, Refuse, RefuseField, VERSION,
+    MAX_WINDOW_AND_DELAY, Offer, VERSION,
 };
 pub use super::message_error::{DecodeError, EncodeError};
 use super::numbering::WireFrame;
+use super::refuse;
+pub use super::refuse::{Refuse, RefuseField};
 
 /// The most bytes in a [`Ordered::User`].
 pub const MAX_USER: usize = 1_024;
@@ -264,7 +266,7 @@ impl<'a> Message<'a> {
             }),
             Kind::Challenge => handshake::read_challenge(payload).map(Self::Challenge),
             Kind::Offer => handshake::read_offer(payload).map(Self::Offer),
-            Kind::Refuse => handshake::read_refuse(payload).map(Self::Refuse),
+            Kind::Refuse => refuse::read(payload).map(Self::Refuse),
             Kind::Leaving => read_leaving(payload).map(Self::Leaving),
             Kind::Resync => read_resync(payload).map(Self::Resync),
             Kind::Verdict => read_verdict(payload),
@@ -291,7 +293,7 @@ impl<'a> Message<'a> {
             Self::ForeignHello(hello) => handshake::put_foreign_hello(&mut writer, hello)?,
             Self::Challenge(challenge) => handshake::put_challenge(&mut writer, challenge)?,
             Self::Offer(offer) => handshake::put_offer(&mut writer, offer)?,
-            Self::Refuse(refuse) => handshake::put_refuse(&mut writer, refuse),
+            Self::Refuse(refuse) => refuse::put(&mut writer, refuse),
             Self::Report { sent, received, newest_frame } => {
                 writer.u32(*sent);
                 writer.u32(*received);

@@ -2,6 +2,9 @@
 
 use core::fmt;
 
+use crate::FrameRate;
+use crate::game::MAX_PADS;
+
 use super::message::{Kind, MAX_CADENCE, MAX_FIRST_FRAME, MAX_USER_DATA, MAX_WINDOW_AND_DELAY, VERSION};
 
 /// The rule that a payload breaks.
@@ -32,8 +35,11 @@ pub enum DecodeError {
         /// The byte found.
         byte: u8,
     },
-    /// The frame rate is 0.
-    FrameRate,
+    /// The frame rate is outside 1 to 1,000, or not in lowest terms.
+    FrameRate {
+        /// The frame rate found.
+        frame_rate: FrameRate,
+    },
     /// Window and delay together are more than [`MAX_WINDOW_AND_DELAY`].
     WindowAndDelay {
         /// The window found.
@@ -44,6 +50,13 @@ pub enum DecodeError {
     /// There are more axes than [`MAX_AXES`](crate::MAX_AXES).
     Axes {
         /// The number found.
+        axes: u8,
+    },
+    /// There are no pads, more than four, or more than one together with axes.
+    Pads {
+        /// The number of pads found.
+        pads: u8,
+        /// The number of axes found.
         axes: u8,
     },
     /// The cookie of a CHALLENGE is 0, which means that there is none.
@@ -108,8 +121,9 @@ impl DecodeError {
             Self::Length { .. } => "message-length",
             Self::UserData { .. } => "message-user-data",
             Self::Padding { .. } => "message-padding",
-            Self::FrameRate => "message-frame-rate",
+            Self::FrameRate { .. } => "message-frame-rate",
             Self::Axes { .. } => "message-axes",
+            Self::Pads { .. } => "message-pads",
             Self::WindowAndDelay { .. } => "message-window-and-delay",
             Self::Cookie => "message-cookie",
             Self::FirstFrame { .. } => "message-first-frame",
@@ -133,8 +147,15 @@ impl fmt::Display for DecodeError {
             Self::Length { kind, len } => write!(f, "no {kind} has {len} bytes"),
             Self::UserData { len } => write!(f, "user data of {len} bytes is longer than {MAX_USER_DATA}"),
             Self::Padding { byte } => write!(f, "the padding holds {byte:#04x}, not 0"),
-            Self::FrameRate => f.write_str("a frame rate of 0"),
+            Self::FrameRate { frame_rate } => {
+                let max = FrameRate::MAX_HZ;
+                write!(f, "a frame rate of {frame_rate} is outside 1..={max}, or not in lowest terms")
+            }
             Self::Axes { axes } => write!(f, "{axes} axes are more than {}", crate::MAX_AXES),
+            Self::Pads { pads, axes } if (1..=MAX_PADS).contains(pads) => {
+                write!(f, "{pads} pads together with {axes} axes")
+            }
+            Self::Pads { pads, .. } => write!(f, "{pads} pads are outside 1..={MAX_PADS}"),
             Self::WindowAndDelay { window_frames, delay_frames } => write!(
                 f,
                 "a window of {window_frames} and a delay of {delay_frames} are more than {MAX_WINDOW_AND_DELAY} together"

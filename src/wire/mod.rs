@@ -26,6 +26,7 @@ pub(crate) mod message;
 mod message_error;
 mod numbering;
 pub mod rbn1;
+mod refuse;
 #[cfg(any(feature = "lab", feature = "nat"))]
 pub(crate) mod rendezvous;
 #[cfg(feature = "authority")]

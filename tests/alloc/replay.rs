@@ -6,7 +6,7 @@ use games::duel::bot::Level;
 use games::duel::script::fight;
 use rebout::net::append::FileAppender;
 use rebout::replay::{End, Header, MAX_FRAMES, MatchEvent, Outcome, Recording, StreamRecorder, Tail, Winner};
-use rebout::{Cues, Frame, Game, Inputs, checksum};
+use rebout::{Cues, Frame, FrameRate, Game, Inputs, checksum};
 use std::fs::File;
 use std::time::Duration;
 
@@ -52,7 +52,8 @@ fn a_match_recorded_into_a_file() {
 
 fn a_small_file_of_a_long_match() {
     let mut recorder =
-        StreamRecorder::new(&Header { frame_rate: 1_024, ..Header::new(3) }, Vec::new()).unwrap();
+        StreamRecorder::new(&Header { frame_rate: Some(FrameRate::hz(1_000)), ..Header::new(3) }, Vec::new())
+            .unwrap();
     (0..MAX_FRAMES).for_each(|frame| recorder.record(Frame(frame), Inputs::default()).unwrap());
     let file = recorder.finish(END).unwrap();
     assert!(file.len() < 200_000, "{} bytes", file.len());

@@ -6,14 +6,14 @@ use games::duel::script::{Fight, fight};
 use rebout::replay::{
     End, Header, MatchEvent, Outcome, Playback, Recording, StreamRecorder, VerifyError, Winner,
 };
-use rebout::{Advanced, Config, Frame, Inputs, Player, checksum};
+use rebout::{Advanced, Config, Frame, FrameRate, Inputs, Player, checksum};
 use std::time::Duration;
 
 const SEED: u32 = 4;
 const END: End = End { outcome: Outcome::Local, winner: Winner::Undecided };
 
 fn recorded(frames: u32, spoil_from: u32) -> Recording {
-    let header = Header { frame_rate: 60, ..Header::new(SEED) };
+    let header = Header { frame_rate: Some(FrameRate::hz(60)), ..Header::new(SEED) };
     let mut recorder = StreamRecorder::new(&header, Vec::new()).unwrap();
     let mut fight = Fight::new(SEED, Level::Easy);
     for frame in 0..frames {

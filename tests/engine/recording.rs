@@ -12,7 +12,7 @@ use rebout::replay::{
     End, Header, HeaderError, MatchEvent, Outcome, ReadError, RecordError, Recording, Replay, StreamRecorder,
     Tail, VerifyError, Winner, WriteError,
 };
-use rebout::{Buttons, Config, Event, Frame, Input, Inputs, Player, Reason, checksum};
+use rebout::{Buttons, Config, Event, Frame, FrameRate, Input, Inputs, Player, Reason, checksum};
 use std::io::{self, Write};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -21,14 +21,14 @@ const END: End =
     End { outcome: Outcome::Agreed { checksum: 0x1234_5678 }, winner: Winner::Player(Player::Two) };
 
 /// Fixed fields, two names, CRC.
-const HEADER_LEN: usize = 48 + 3 + 7 + 4;
+const HEADER_LEN: usize = 54 + 3 + 7 + 4;
 
 fn header() -> Header {
     Header {
         game_id: 0x6475_656C,
         content_hash: 77,
         recorded_at_secs: 1_800_000_000,
-        frame_rate: 60,
+        frame_rate: Some(FrameRate::hz(60)),
         delay_frames: [Some(2), None],
         names: ["Ada".to_owned(), "Łukasz".to_owned()],
         ..Header::new(999)
@@ -273,10 +273,15 @@ fn the_header_of_a_match_has_the_delay_of_each_seat() {
 
 #[test]
 fn headers_that_cannot_be_read_again_are_not_written() {
+    let fast = FrameRate::hz(65_535);
     let long = Header { names: ["x".repeat(65), String::new()], ..header() };
     for (bad, error) in [
         (Header { seed: 0, ..header() }, HeaderError::Seed),
         (Header { axes: 7, ..header() }, HeaderError::Axes { axes: 7 }),
+        (Header { axes: 0, pads: 0, ..header() }, HeaderError::Pads { pads: 0, axes: 0 }),
+        (Header { axes: 0, pads: 5, ..header() }, HeaderError::Pads { pads: 5, axes: 0 }),
+        (Header { axes: 1, pads: 2, ..header() }, HeaderError::Pads { pads: 2, axes: 1 }),
+        (Header { frame_rate: Some(fast), ..header() }, HeaderError::FrameRate { frame_rate: fast }),
         (Header { delay_frames: [None, Some(9)], ..header() }, HeaderError::Delay { delay_frames: 9 }),
         (long, HeaderError::Name { len: 65 }),
     ] {
@@ -346,7 +351,7 @@ proptest! {
     fn any_inputs_are_read_as_they_were_recorded(
         runs in prop::collection::vec((1_u32..100, any::<[u64; 2]>(), any::<[bool; 2]>()), 0..60),
         axes in 0_u8..=6,
-        frame_rate in 0_u16..2_000,
+        frame_rate in 0_u32..=1_000,
     ) {
         let input = |bits: u64| {
             (0..6).fold(Input::from(Buttons(bits as u16)), |input, axis| {
@@ -361,7 +366,7 @@ proptest! {
             }
             inputs.extend(std::iter::repeat_n(held, len as usize));
         }
-        let header = Header { axes, frame_rate, ..Header::new(3) };
+        let header = Header { axes, frame_rate: (frame_rate > 0).then_some(FrameRate::hz(frame_rate)), ..Header::new(3) };
         let mut recorder = StreamRecorder::new(&header, Vec::new()).unwrap();
         for (frame, inputs) in (0..).map(Frame).zip(&inputs) {
             recorder.record(frame, *inputs).unwrap();

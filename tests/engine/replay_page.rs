@@ -1,7 +1,7 @@
 //! Holds that the file on `docs/REPLAY.md` is the one that the recorder writes, and is read as the page says.
 
 use rebout::replay::{End, Header, MatchEvent, Outcome, Recording, StreamRecorder, Tail, Winner};
-use rebout::{Buttons, Frame, Input, Inputs, Player};
+use rebout::{Buttons, Frame, FrameRate, Input, Inputs, Player};
 
 const PAGE: &str = include_str!("../../docs/REPLAY.md");
 
@@ -17,7 +17,7 @@ fn header() -> Header {
         game_id: 0x6475_656C,
         content_hash: 0x0102,
         recorded_at_secs: 1_800_000_000,
-        frame_rate: 60,
+        frame_rate: Some(FrameRate::hz(60)),
         axes: 2,
         delay_frames: [Some(2), None],
         names: ["Ada".to_owned(), "Bob".to_owned()],

@@ -7,7 +7,8 @@
 
 use rebout::net::udp::UdpDriver;
 use rebout::{
-    Buttons, Config, Cues, Event, Game, Inputs, Lobby, Player, Reason, Session, Verdict, checksum, fields,
+    Buttons, Config, Cues, Event, FrameRate, Game, Inputs, Lobby, Player, Reason, Session, Verdict, checksum,
+    fields,
 };
 use std::error::Error;
 use std::io::{BufRead, BufReader, Write};
@@ -18,7 +19,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// Fast, so that a match is short.
-const FRAME_RATE: u16 = 240;
+const FRAME_RATE: FrameRate = FrameRate::hz(240);
 /// None, so that whoever steps a frame first has to predict the other.
 const DELAY_FRAMES: u8 = 0;
 

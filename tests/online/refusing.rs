@@ -111,7 +111,7 @@ fn config_that_is_not_valid_is_an_error_at_once() {
     let address = [crate::sim_network::addr(0)];
     let host =
         rebout::Connection::host_on(&ConnectOptions::new(), crate::sim_network::socket(&sim, 0), &address);
-    let config = rebout::Config::new(1).with(|config| config.game.frame_rate = 0);
+    let config = rebout::Config::new(1).with(|config| config.game.frame_rate = rebout::FrameRate::hz(0));
     let online = rebout::Online::<crate::game::Sums, _>::on(Options::with_config(config), host.unwrap());
     assert_eq!(online.map(|_| ()).unwrap_err().to_string(), "the frame rate is 0");
 }

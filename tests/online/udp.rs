@@ -10,7 +10,7 @@ use std::time::Instant;
 
 fn options() -> Options {
     let config = Config::new(0xB0).with(|config| {
-        config.game.frame_rate = 480;
+        config.game.frame_rate = rebout::FrameRate::hz(480);
         config.rollback.delay_frames = Some(1);
     });
     Options::with_config(config).connect(local())

@@ -45,7 +45,7 @@ fn config() -> Config {
     let (interrupted_after, lost_after) = (Duration::from_secs(5), Duration::from_secs(20));
     // A delay that is measured would be told to the peer, and on a busy machine it changes.
     Config::new(0xB0).with(|config| {
-        config.game.frame_rate = 480;
+        config.game.frame_rate = rebout::FrameRate::hz(480);
         config.rollback.delay_frames = Some(1);
         config.timeouts.interrupted_after = interrupted_after;
         config.timeouts.lost_after = lost_after;

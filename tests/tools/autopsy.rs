@@ -45,7 +45,7 @@ fn play(role: &str) -> Result<(), Box<dyn Error>> {
     let host: Option<SocketAddr> = host.map(str::parse).transpose()?;
     let dir = PathBuf::from(words.next().ok_or("no folder")?);
     let config = Config::new(0x4155_544F).with(|config| {
-        config.game.frame_rate = 240;
+        config.game.frame_rate = rebout::FrameRate::hz(240);
         config.rollback.delay_frames = Some(0);
         config.timeouts.lost_after = NEVER;
         config.timeouts.no_progress_after = NEVER;

@@ -2,7 +2,7 @@
 
 use crate::program::{is_harmless, program};
 use rebout::replay::{End, Header, Outcome, Recording, Replay, StreamRecorder, Tail, Winner};
-use rebout::{Buttons, Frame, Input, Inputs};
+use rebout::{Buttons, Frame, FrameRate, Input, Inputs};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -182,7 +182,7 @@ fn export_prints_a_line_for_everything() {
 fn export_refuses_more_frames_than_its_limit() {
     let scratch = Scratch::new("export-limit");
     let path = scratch.file("long.rplk");
-    let header = Header { frame_rate: u16::MAX, ..Header::new(1) };
+    let header = Header { frame_rate: Some(FrameRate::hz(1_000)), ..Header::new(1) };
     let mut recorder = StreamRecorder::new(&header, Vec::new()).unwrap();
     let frames = 216_001;
     (0..frames).for_each(|frame| recorder.record(Frame(frame), Inputs::default()).unwrap());

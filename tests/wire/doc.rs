@@ -188,7 +188,12 @@ fn every_block_of_bytes_on_the_page_is_what_the_code_sends() {
         let len = ControlPacket::encode(&header, &payload, &mut buf).unwrap();
         put(name, &buf[..len]);
     }
-    let refuse = Refuse { nonce: 0x1122_3344_5566_7788, field: RefuseField::FrameRate, ours: 60, theirs: 50 };
+    let refuse = Refuse {
+        nonce: 0x1122_3344_5566_7788,
+        field: RefuseField::FrameRate,
+        ours: 60 << 32 | 1,
+        theirs: 50 << 32 | 1,
+    };
     for (name, message) in [
         ("refuse", Message::Refuse(refuse)),
         ("report", Message::Report { sent: 61, received: 58, newest_frame: WireFrame(0x0100_0039) }),

@@ -9,7 +9,7 @@ use rebout::wire::Packet;
 use rebout::wire::WireFrame;
 use rebout::wire::control::{ControlHeader, ControlPacket, ControlPayload};
 use rebout::wire::rbn1::Flags;
-use rebout::{MAX_DATAGRAM, Player};
+use rebout::{FrameRate, MAX_DATAGRAM, Player};
 
 /// Shorter HELLOs are of no version.
 const MIN_HELLO_LEN: usize = 108;
@@ -20,10 +20,12 @@ const HELLO: Hello<'static> = Hello {
     cookie: 0x1112_1314_1516_1718,
     game_id: 0x2122_2324_2526_2728,
     content_hash: 0x3132_3334_3536_3738,
-    frame_rate: 60,
+    frame_rate: FrameRate::hz(60),
     delay_frames: 2,
     window_frames: 8,
     axes: 4,
+    pads: 1,
+    first_state_limit: 0x0042_0000,
     capabilities: Extensions(0x4142_4344),
     user_data: b"ryu",
 };
@@ -37,18 +39,20 @@ const OFFER: Offer<'static> = Offer {
     cadence_frames: 0x011E,
     capabilities: Extensions(0x4142_4344),
     token: 0x5152_5354_5556_5758,
+    first_state_len: 0x0061_6263,
+    first_state_hash: 0x7172_7374_7576_7778,
     user_data: b"ken",
 };
 
 fn hello_bytes() -> Vec<u8> {
-    let mut bytes = vec![1, 0, 2];
+    let mut bytes = vec![1, 0, 3];
     bytes.extend(NONCE_BYTES);
     bytes.extend([0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18]);
     bytes.extend([0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28]);
     bytes.extend([0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38]);
-    bytes.extend([0, 60, 2, 8, 4, 0x41, 0x42, 0x43, 0x44, 3]);
+    bytes.extend([0, 0, 0, 60, 0, 0, 0, 1, 2, 8, 4, 1, 0, 0x42, 0, 0, 0x41, 0x42, 0x43, 0x44, 3]);
     bytes.extend(b"ryu");
-    bytes.resize(109, 0);
+    bytes.resize(120, 0);
     bytes
 }
 
@@ -56,7 +60,8 @@ fn offer_bytes() -> Vec<u8> {
     let mut bytes = vec![3];
     bytes.extend(NONCE_BYTES);
     bytes.extend([0x10, 0, 0, 0, 0x20, 0, 0, 1, 2, 3, 7, 0x01, 0x1E, 0x41, 0x42, 0x43, 0x44]);
-    bytes.extend([0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58, 3]);
+    bytes.extend([0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58, 0, 0x61, 0x62, 0x63]);
+    bytes.extend([0x71, 0x72, 0x73, 0x74, 0x75, 0x76, 0x77, 0x78, 3]);
     bytes.extend(b"ken");
     bytes
 }
@@ -66,7 +71,7 @@ fn golden() -> Vec<(Message<'static>, Vec<u8>)> {
     let mut foreign = vec![1, 0x7F, 0xFF];
     foreign.extend(NONCE_BYTES);
     foreign.extend([0, 0, 0, 0, 0, 0, 0, 9]);
-    foreign.resize(109, 0);
+    foreign.resize(120, 0);
     let challenge = [&[2][..], &NONCE_BYTES, &[0, 0, 0, 0, 0, 0, 0, 9]].concat();
     let refuse =
         [&[4][..], &NONCE_BYTES, &[3, 0, 0, 0, 0, 0, 0, 0, 0xAA, 0, 0, 0, 0, 0, 0, 0, 0xBB]].concat();
@@ -162,13 +167,13 @@ fn every_kind_takes_exactly_its_own_lengths() {
                 };
                 bytes[0] = kind;
                 if kind == 3 {
-                    bytes[34] = user_data_len;
+                    bytes[46] = user_data_len;
                 }
                 bytes.resize(len, if kind == 2 { 1 } else { 0 });
                 let fits = match kind {
-                    1 => len == 109,
+                    1 => len == 120,
                     2 => len == 17,
-                    3 => len == 35 + usize::from(user_data_len),
+                    3 => len == 47 + usize::from(user_data_len),
                     4 => len == 26,
                     5 => len == 13,
                     6 => len == 12,
@@ -195,13 +200,21 @@ fn refusals_name_the_rule_and_the_bad_value() {
         (refusal(&[&[16; 11][..], &[9]].concat()), "message-flag", "VERDICT is 9"),
         (refusal(&changed(offer_bytes(), 20, &[2, 89])), "message-cadence", "601"),
         (refusal(&[18, 0, 0]), "message-length", "no DELAY has 3 bytes"),
-        (refusal(&changed(hello_bytes(), 44, &[65])), "message-user-data", "65"),
-        (refusal(&changed(hello_bytes(), 108, &[0xEE])), "message-padding", "0xee"),
-        (refusal(&changed(hello_bytes(), 44, &[2])), "message-padding", "0x75"),
-        (refusal(&changed(hello_bytes(), 35, &[0, 0])), "message-frame-rate", "0"),
-        (refusal(&changed(hello_bytes(), 37, &[9, 8])), "message-window-and-delay", "8 and a delay of 9"),
-        (refusal(&changed(hello_bytes(), 37, &[255, 255])), "message-window-and-delay", "255"),
-        (refusal(&changed(hello_bytes(), 39, &[7])), "message-axes", "7 axes"),
+        (refusal(&changed(hello_bytes(), 55, &[65])), "message-user-data", "65"),
+        (refusal(&changed(hello_bytes(), 119, &[0xEE])), "message-padding", "0xee"),
+        (refusal(&changed(hello_bytes(), 55, &[2])), "message-padding", "0x75"),
+        (refusal(&changed(hello_bytes(), 38, &[0])), "message-frame-rate", "rate of 0 "),
+        (refusal(&changed(hello_bytes(), 42, &[0])), "message-frame-rate", "60/0"),
+        (refusal(&changed(hello_bytes(), 42, &[2])), "message-frame-rate", "60/2"),
+        (refusal(&changed(hello_bytes(), 42, &[61])), "message-frame-rate", "60/61"),
+        (refusal(&changed(hello_bytes(), 37, &[0xFF, 0xFF])), "message-frame-rate", "65535"),
+        (refusal(&changed(hello_bytes(), 37, &[3, 0xE9])), "message-frame-rate", "1001"),
+        (refusal(&changed(hello_bytes(), 43, &[9, 8])), "message-window-and-delay", "8 and a delay of 9"),
+        (refusal(&changed(hello_bytes(), 43, &[255, 255])), "message-window-and-delay", "255"),
+        (refusal(&changed(hello_bytes(), 45, &[7])), "message-axes", "7 axes"),
+        (refusal(&changed(hello_bytes(), 45, &[0, 0])), "message-pads", "0 pads"),
+        (refusal(&changed(hello_bytes(), 45, &[0, 5])), "message-pads", "5 pads"),
+        (refusal(&changed(hello_bytes(), 46, &[2])), "message-pads", "2 pads together with 4 axes"),
         (refusal(&[&[2][..], &NONCE_BYTES, &[0; 8]].concat()), "message-cookie", "0"),
         (refusal(&changed(offer_bytes(), 9, &[0; 4])), "message-first-frame", "first frame 0"),
         (refusal(&changed(offer_bytes(), 9, &[0x80, 0, 0, 1])), "message-first-frame", "2147483649"),
@@ -210,10 +223,10 @@ fn refusals_name_the_rule_and_the_bad_value() {
         (refusal(&changed(offer_bytes(), 17, &[3])), "message-seat", "seat 3"),
         (refusal(&changed(offer_bytes(), 18, &[10, 7])), "message-window-and-delay", "10"),
         (refusal(&changed(offer_bytes(), 20, &[0, 0])), "message-cadence", "0"),
-        (refusal(&changed(offer_bytes(), 34, &[65])), "message-user-data", "65"),
-        (refusal(&changed(offer_bytes(), 34, &[4])), "message-length", "38"),
+        (refusal(&changed(offer_bytes(), 46, &[65])), "message-user-data", "65"),
+        (refusal(&changed(offer_bytes(), 46, &[4])), "message-length", "50"),
         (refusal(&changed(vec![4; 26], 9, &[0])), "message-refuse-field", "field 0"),
-        (refusal(&changed(vec![4; 26], 9, &[8])), "message-refuse-field", "field 8"),
+        (refusal(&changed(vec![4; 26], 9, &[9])), "message-refuse-field", "field 9"),
         (refusal(&[18, 0, 0, 0, 0, 0, 0, 17]), "message-delay", "17"),
         (refusal(&vec![17; 1_028]), "message-too-long", "1025"),
         (refusal(&vec![32; 1_104]), "message-too-long", "1101"),
@@ -238,10 +251,10 @@ fn the_ends_of_the_first_frame_range_are_taken() {
 fn hello_of_another_version_shows_its_version() {
     for len in [MIN_HELLO_LEN, HELLO_LEN, HELLO_LEN + 1, 1_185] {
         let mut bytes = hello_bytes();
-        bytes[2] = 3;
+        bytes[2] = 4;
         bytes[19..].fill(0xFF);
         bytes.resize(len, 0xFF);
-        let foreign = ForeignHello { version: 3, nonce: HELLO.nonce, cookie: HELLO.cookie };
+        let foreign = ForeignHello { version: 4, nonce: HELLO.nonce, cookie: HELLO.cookie };
         assert_eq!(Message::decode(&bytes), Ok(Message::ForeignHello(foreign)));
         let short = DecodeError::Length { kind: Kind::Hello, len: MIN_HELLO_LEN - 1 };
         assert_eq!(Message::decode(&bytes[..MIN_HELLO_LEN - 1]), Err(short));
@@ -272,7 +285,8 @@ fn what_decoding_would_refuse_is_not_encoded() {
     let long = [0; MAX_DATAGRAM];
     assert_eq!(rule(Message::Hello(Hello { user_data: &long[..65], ..HELLO })), "message-user-data");
     assert_eq!(rule(Message::Hello(Hello { user_data: &long[..256], ..HELLO })), "message-user-data");
-    assert_eq!(rule(Message::Hello(Hello { frame_rate: 0, ..HELLO })), "message-frame-rate");
+    assert_eq!(rule(Message::Hello(Hello { frame_rate: FrameRate::hz(0), ..HELLO })), "message-frame-rate");
+    assert_eq!(rule(Message::Hello(Hello { pads: 2, ..HELLO })), "message-pads");
     assert_eq!(rule(Message::Hello(Hello { window_frames: 15, ..HELLO })), "message-window-and-delay");
     assert_eq!(rule(Message::Challenge(Challenge { nonce: 1, cookie: 0 })), "message-cookie");
     assert_eq!(rule(Message::Offer(Offer { seed: 0, ..OFFER })), "message-seed");
@@ -284,7 +298,7 @@ fn what_decoding_would_refuse_is_not_encoded() {
     assert_eq!(ordered(Ordered::User(&long[..MAX_USER + 1])), "message-too-long");
     assert_eq!(ordered(Ordered::Autopsy(&long[..MAX_AUTOPSY + 1])), "message-too-long");
     assert_eq!(ordered(Ordered::Delay { from_frame: WireFrame(0), delay_frames: 17 }), "message-delay");
-    let own = ForeignHello { version: 2, nonce: 0, cookie: 0 };
+    let own = ForeignHello { version: 3, nonce: 0, cookie: 0 };
     assert_eq!(Message::ForeignHello(own).encode(&mut buf), Err(EncodeError::OwnVersion));
 }
 
@@ -362,14 +376,16 @@ proptest! {
 
     #[test]
     fn a_hello_survives_a_round_trip(
-        numbers in proptest::array::uniform4(any::<u64>()), frame_rate in 1u16.., capabilities in any::<u32>(), axes in 0u8..=6,
+        numbers in proptest::array::uniform4(any::<u64>()), rate in (1u32..=1_000, 1u32..=9), first_state_limit in any::<u32>(), capabilities in any::<u32>(), axes in 0u8..=6,
         delay_frames in 0u8..=16, user_data in proptest::collection::vec(any::<u8>(), 0..=64),
     ) {
         let [nonce, cookie, game_id, content_hash] = numbers;
         let window_frames = 16 - delay_frames;
         let user_data = &user_data[..];
+        let (frame_rate, pads) = (FrameRate::ratio(rate.0.max(rate.1), rate.1), if axes == 0 { 4 } else { 1 });
         let message = Message::Hello(Hello {
-            nonce, cookie, game_id, content_hash, frame_rate, delay_frames, window_frames, axes, user_data,
+            nonce, cookie, game_id, content_hash, frame_rate, delay_frames, window_frames, axes, pads, first_state_limit,
+            user_data,
             capabilities: Extensions(capabilities),
         });
         let mut buf = [0xA5; HELLO_LEN];

@@ -78,11 +78,10 @@ fn entry(recording: &Recording, changed_secs: u64, path: PathBuf) -> Entry {
     let header = recording.header();
     let names = names(recording);
     let result = result(recording, &names);
-    let rate = if header.frame_rate == 0 { 60 } else { header.frame_rate };
     Entry {
         path,
         at_secs: if header.recorded_at_secs == 0 { changed_secs } else { header.recorded_at_secs },
-        seconds: recording.frames() / u32::from(rate),
+        seconds: header.frame_rate.unwrap_or_default().time_of(recording.frames()).as_secs() as u32,
         names,
         result,
     }

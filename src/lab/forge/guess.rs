@@ -8,7 +8,7 @@ use crate::wire::message::{
     Ordered, Refuse, RefuseField, Resync,
 };
 use crate::wire::rbn1::{Checksum, InputHeader, InputPacket};
-use crate::{Buttons, MAX_DATAGRAM, Player};
+use crate::{Buttons, FrameRate, MAX_DATAGRAM, Player};
 use core::num::NonZeroU8;
 use std::fmt;
 
@@ -121,10 +121,12 @@ impl Guesses {
                 cookie: two,
                 game_id: 0xB0,
                 content_hash: 0,
-                frame_rate: 60,
+                frame_rate: FrameRate::default(),
                 delay_frames: 0,
                 window_frames: 8,
                 axes: 0,
+                pads: 1,
+                first_state_limit: 0,
                 capabilities: Extensions::ALL,
                 user_data: b"?",
             }),
@@ -140,6 +142,8 @@ impl Guesses {
                 cadence_frames: 600,
                 capabilities: Extensions::ALL,
                 token: two,
+                first_state_len: 0,
+                first_state_hash: 0,
                 user_data: b"?",
             }),
             17 => Message::Refuse(Refuse { nonce: one, field: RefuseField::Declined, ours: 0, theirs: 0 }),

@@ -103,6 +103,8 @@ pub fn hello(config: &Config, nonce: u64, cookie: u64) -> Message<'_> {
         delay_frames: config.rollback.delay_frames.unwrap_or(0),
         window_frames: config.rollback.window_frames,
         axes: config.game.axes,
+        pads: config.game.pads,
+        first_state_limit: 0,
         capabilities: config.lobby.extensions,
         user_data: &config.lobby.user_data,
     })
@@ -121,6 +123,8 @@ pub fn offer(config: &Config, nonce: u64, token: u64) -> Message<'_> {
         cadence_frames: 30,
         capabilities: config.lobby.extensions,
         token,
+        first_state_len: 0,
+        first_state_hash: 0,
         user_data: &config.lobby.user_data,
     })
 }

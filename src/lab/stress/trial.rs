@@ -149,5 +149,6 @@ fn setup(case: &Case, axes: u8, rematch: bool) -> Setup {
 /// other's input in time; or the way is longer than what the delays cover.
 fn expects_rollbacks(case: &Case, configs: &[Config; 2]) -> bool {
     let delays = configs.each_ref().map(|config| u32::from(config.rollback.delay_frames.unwrap_or(0)));
-    delays == [0, 0] || case.link.latency > configs[0].frame_length() * (delays[0].min(delays[1]) + 1)
+    delays == [0, 0]
+        || case.link.latency > configs[0].game.frame_rate.frame_length() * (delays[0].min(delays[1]) + 1)
 }

@@ -97,7 +97,7 @@ pub struct Mismatch {
     pub addr: SocketAddr,
     /// The field that differs.
     pub field: RefuseField,
-    /// The host's value.
+    /// The host's value. That of a frame rate is the numerator in the upper half and the denominator in the lower.
     pub ours: u64,
     /// The guest's value.
     pub theirs: u64,
@@ -120,7 +120,8 @@ pub enum LobbyError {
     Incompatible {
         /// The field that differs.
         field: RefuseField,
-        /// The value on this machine.
+        /// The value on this machine. That of a frame rate is the numerator in the upper half and the denominator in the
+        /// lower.
         ours: u64,
         /// The value at the host.
         theirs: u64,
@@ -142,11 +143,8 @@ impl fmt::Display for LobbyError {
                 write!(f, "no answer from the host within {after:?}")
             }
             Self::TimedOut { addr, after } => write!(f, "no answer from {addr} within {after:?}"),
-            Self::Incompatible { field: RefuseField::GameId | RefuseField::ContentHash, .. } => {
-                let Self::Incompatible { field, ours, theirs } = self else { return Ok(()) };
-                write!(f, "the {field} differs: {ours:#018x} here, {theirs:#018x} at the host")
-            }
             Self::Incompatible { field, ours, theirs } => {
+                let (ours, theirs) = (field.shown(*ours), field.shown(*theirs));
                 write!(f, "the {field} differs: {ours} here, {theirs} at the host")
             }
             Self::Full => f.write_str("the host has its opponent already"),

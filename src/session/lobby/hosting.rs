@@ -287,6 +287,8 @@ impl Hosting {
                     cadence_frames: terms.cadence_frames,
                     capabilities: config.lobby.extensions,
                     token: terms.token,
+                    first_state_len: 0,
+                    first_state_hash: 0,
                     user_data: &config.lobby.user_data,
                 };
                 Message::Offer(offer).encode_packet(&header, buf).ok()
@@ -337,10 +339,12 @@ mod tests {
             cookie: 0,
             game_id: 0,
             content_hash: 0,
-            frame_rate: 60,
+            frame_rate: crate::FrameRate::default(),
             delay_frames: 0,
             window_frames: 8,
             axes: 0,
+            pads: 1,
+            first_state_limit: 0,
             capabilities: Extensions::NONE,
             user_data: b"",
         };

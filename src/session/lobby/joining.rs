@@ -56,7 +56,7 @@ struct Taken {
 impl Joining {
     pub(super) fn new(now: Time, addr: SocketAddr, config: &Config, entropy: &mut Entropy) -> Self {
         Self {
-            link: Link::new(now, addr, config.frame_length().into(), entropy),
+            link: Link::new(now, addr, config.game.frame_rate.frame_length().into(), entropy),
             nonce: entropy.next_u64(),
             cookie: 0,
             hellos: Probes::new(),
@@ -221,6 +221,8 @@ impl Joining {
             delay_frames: config.rollback.delay_frames.unwrap_or(0),
             window_frames: config.rollback.window_frames,
             axes: config.game.axes,
+            pads: config.game.pads,
+            first_state_limit: 0,
             capabilities: config.lobby.extensions,
             user_data: &config.lobby.user_data,
         };
@@ -273,6 +275,8 @@ mod tests {
             cadence_frames: 30,
             capabilities: Extensions::NONE,
             token,
+            first_state_len: 0,
+            first_state_hash: 0,
             user_data: b"",
         };
         let _ = joining.answer(Time::ZERO, config, header, &Message::Offer(offer));

@@ -9,13 +9,13 @@ pub(super) use agreement::InputFormat;
 pub use agreement::{Agreed, Incoming, LobbyError, Mismatch};
 pub(super) use hosting::seat_number;
 
-use super::config::{Config, GameConfig};
+use super::config::Config;
 use crate::channel::cookie::Cookies;
 use crate::channel::entropy::Entropy;
 use crate::channel::refusal::Refusals;
 use crate::protocol::time::{Span, Time};
 use crate::protocol::{Authenticated, ConnectionStep};
-use crate::session::peer::handshake_responder::{Essentials, HandshakeResponder};
+use crate::session::peer::handshake_responder::HandshakeResponder;
 use crate::session::peer::link::Link;
 use crate::wire::control::ControlHeader;
 use crate::{Player, Protocol, canonical, protocol::trace};
@@ -107,9 +107,7 @@ impl Lobby {
         if let (Some(_), Some(target)) = (config.lobby.entropy, target) {
             entropy.mix(target);
         }
-        let GameConfig { id: game_id, content_hash, frame_rate, axes } = config.game;
-        let essentials = Essentials { game_id, content_hash, frame_rate, axes };
-        let responder = HandshakeResponder::new(Cookies::new(&mut entropy), essentials);
+        let responder = HandshakeResponder::new(Cookies::new(&mut entropy), config.game);
         let mut lobby = Self {
             config,
             entropy,
@@ -376,10 +374,12 @@ mod tests {
             cookie: 0,
             game_id: 1,
             content_hash: 0,
-            frame_rate: 60,
+            frame_rate: crate::FrameRate::default(),
             delay_frames: 0,
             window_frames: 8,
             axes: 0,
+            pads: 1,
+            first_state_limit: 0,
             capabilities: Extensions::NONE,
             user_data: b"Bob",
         };
@@ -426,6 +426,8 @@ mod tests {
             cadence_frames: 30,
             capabilities: Extensions::NONE,
             token: 9,
+            first_state_len: 0,
+            first_state_hash: 0,
             user_data: b"",
         };
         let header = ControlHeader { sequence: 5, ack: packet.header.sequence, ack_bits: 0 };

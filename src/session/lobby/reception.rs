@@ -157,7 +157,12 @@ impl Lobby {
             // A HELLO after the agreement may be a restart. The session handles that, and the joiner retransmits.
             Role::Agreed(..) => {}
             Role::Waiting | Role::Host(_) | Role::Join(_) => {
-                let mut link = Link::new(now, from, self.config.frame_length().into(), &mut self.entropy);
+                let mut link = Link::new(
+                    now,
+                    from,
+                    self.config.game.frame_rate.frame_length().into(),
+                    &mut self.entropy,
+                );
                 link.heard(header);
                 if authenticated.is_some() {
                     link.sealed();

@@ -1,5 +1,6 @@
 //! Answers to the HELLOs of strangers, without state about them.
 
+use crate::GameConfig;
 use crate::channel::cookie::Cookies;
 use crate::channel::refusal::Refusal;
 use crate::protocol::time::{Span, Time};
@@ -12,15 +13,6 @@ use std::net::SocketAddr;
 
 /// How many answers can wait to be sent. One more is dropped, as the network might have: the stranger asks again.
 const WAITING: usize = 8;
-
-/// The values that must be equal on both machines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Essentials {
-    pub(crate) game_id: u64,
-    pub(crate) content_hash: u64,
-    pub(crate) frame_rate: u16,
-    pub(crate) axes: u8,
-}
 
 /// The outcome of a HELLO.
 #[derive(Clone, Copy, Debug)]
@@ -67,15 +59,16 @@ pub(crate) struct AuthenticatedPeer {
 #[derive(Clone, Debug)]
 pub(crate) struct HandshakeResponder {
     cookies: Cookies,
-    essentials: Essentials,
+    /// The values that must be equal on both machines.
+    game: GameConfig,
     answers: VecDeque<Answer>,
     /// The peer whose connection was named last. That of another one is named before each of its datagrams.
     authenticated: Option<AuthenticatedPeer>,
 }
 
 impl HandshakeResponder {
-    pub(crate) fn new(cookies: Cookies, essentials: Essentials) -> Self {
-        Self { cookies, essentials, answers: VecDeque::with_capacity(WAITING), authenticated: None }
+    pub(crate) fn new(cookies: Cookies, game: GameConfig) -> Self {
+        Self { cookies, game, answers: VecDeque::with_capacity(WAITING), authenticated: None }
     }
 
     /// Notes how far an authenticated connection is.
@@ -109,12 +102,13 @@ impl HandshakeResponder {
         header: ControlHeader,
         hello: &Hello<'_>,
     ) -> HelloOutcome {
-        let Essentials { game_id, content_hash, frame_rate, axes } = self.essentials;
+        let GameConfig { id, content_hash, frame_rate, axes, pads } = self.game;
         let compared = [
-            (RefuseField::GameId, game_id, hello.game_id),
+            (RefuseField::GameId, id, hello.game_id),
             (RefuseField::ContentHash, content_hash, hello.content_hash),
-            (RefuseField::FrameRate, u64::from(frame_rate), u64::from(hello.frame_rate)),
+            (RefuseField::FrameRate, frame_rate.to_bits(), hello.frame_rate.to_bits()),
             (RefuseField::Axes, u64::from(axes), u64::from(hello.axes)),
+            (RefuseField::Pads, u64::from(pads), u64::from(hello.pads)),
         ];
         self.compare(now, from, header, (hello.nonce, hello.cookie), &compared)
     }
@@ -192,6 +186,7 @@ impl HandshakeResponder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::FrameRate;
     use crate::channel::entropy::Entropy;
     use crate::wire::message::Extensions;
     use core::time::Duration;
@@ -199,8 +194,8 @@ mod tests {
     const NOW: Time = Time::ZERO;
 
     fn responder() -> HandshakeResponder {
-        let essentials = Essentials { game_id: 1, content_hash: 2, frame_rate: 60, axes: 0 };
-        HandshakeResponder::new(Cookies::new(&mut Entropy::new(1)), essentials)
+        let game = GameConfig { id: 1, content_hash: 2, ..GameConfig::default() };
+        HandshakeResponder::new(Cookies::new(&mut Entropy::new(1)), game)
     }
 
     fn addr(port: u16) -> SocketAddr {
@@ -214,10 +209,12 @@ mod tests {
             cookie,
             game_id: 1,
             content_hash: 2,
-            frame_rate: 60,
+            frame_rate: FrameRate::default(),
             delay_frames: 0,
             window_frames: 8,
             axes: 0,
+            pads: 1,
+            first_state_limit: 0,
             capabilities: Extensions::NONE,
             user_data: b"",
         };

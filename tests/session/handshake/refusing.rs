@@ -14,10 +14,16 @@ use rebout::{Config, Lobby, LobbyError, Player, Protocol};
 #[test]
 fn mismatched_config_is_named_with_both_values() {
     type Change = fn(&mut Config);
-    let cases: [(RefuseField, Change, u64, u64); 3] = [
+    let cases: [(RefuseField, Change, u64, u64); 4] = [
         (RefuseField::GameId, |config| config.game.id = 0xB1, 0xB0, 0xB1),
         (RefuseField::ContentHash, |config| config.game.content_hash = 9, 0, 9),
-        (RefuseField::FrameRate, |config| config.game.frame_rate = 50, 60, 50),
+        (
+            RefuseField::FrameRate,
+            |config| config.game.frame_rate = rebout::FrameRate::hz(50),
+            60 << 32 | 1,
+            50 << 32 | 1,
+        ),
+        (RefuseField::Pads, |config| config.game.pads = 2, 1, 2),
     ];
     for (field, change, at_host, at_joiner) in cases {
         let mut configs = [config(HOST), config(JOINER)];
@@ -62,9 +68,9 @@ fn another_version_is_told_once_its_address_is_proven() {
     pair.inject(HOST, stranger(), &foreign(cookie));
     pair.run_for(ms(1));
     let refuse = refusal_to(&pair, stranger()).unwrap();
-    assert_eq!((refuse.nonce, refuse.field, refuse.ours, refuse.theirs), (5, RefuseField::Version, 2, 7));
+    assert_eq!((refuse.nonce, refuse.field, refuse.ours, refuse.theirs), (5, RefuseField::Version, 3, 7));
     let mismatch = pair.lobby_mut(HOST).take_mismatch().unwrap();
-    assert_eq!((mismatch.field, mismatch.ours, mismatch.theirs), (RefuseField::Version, 2, 7));
+    assert_eq!((mismatch.field, mismatch.ours, mismatch.theirs), (RefuseField::Version, 3, 7));
     assert!(pair.to_strangers() <= pair.from_strangers());
 
     // And the joiner of our version hears it from a host of another.
@@ -73,12 +79,12 @@ fn another_version_is_told_once_its_address_is_proven() {
     pair.run_for(ms(10));
     let bytes = pair.said_by(JOINER, "HELLO").remove(0);
     let Some(Message::Hello(said)) = message_of(bytes) else { panic!() };
-    let refuse = Refuse { nonce: said.nonce, field: RefuseField::Version, ours: 7, theirs: 2 };
+    let refuse = Refuse { nonce: said.nonce, field: RefuseField::Version, ours: 7, theirs: 3 };
     pair.inject(JOINER, addr(HOST), &message(ControlHeader::default(), &Message::Refuse(refuse)));
     pair.run_for(ms(1));
     let error = pair.machine(JOINER).error.unwrap();
-    assert_eq!(error, LobbyError::Incompatible { field: RefuseField::Version, ours: 2, theirs: 7 });
-    assert_eq!(error.to_string(), "the version differs: 2 here, 7 at the host");
+    assert_eq!(error, LobbyError::Incompatible { field: RefuseField::Version, ours: 3, theirs: 7 });
+    assert_eq!(error.to_string(), "the version differs: 3 here, 7 at the host");
 }
 
 #[test]

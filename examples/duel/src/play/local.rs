@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rebout::net::append::FileAppender;
 use rebout::replay::{End, Header, Outcome, StreamRecorder};
 use rebout::rollback::{Advance, EngineConfig, Rollback};
-use rebout::{Buttons, Frame, Player, checksum};
+use rebout::{Buttons, Frame, FrameRate, Player, checksum};
 
 use super::machine::winner;
 use super::prompts::{Answer, Prompts, Question};
@@ -38,7 +38,7 @@ impl Options {
         Header {
             game_id: GAME_ID,
             content_hash: content_hash(self.rules.frames),
-            frame_rate: 60,
+            frame_rate: Some(FrameRate::hz(60)),
             names: self.names.clone(),
             ..Header::new(self.seed)
         }

@@ -1,6 +1,6 @@
 //! The rules that two machines must agree on before they play, and the duel as a session steps it.
 
-use rebout::{Config, Cue, Cues, Game, Inputs, Player, Save};
+use rebout::{Config, Cue, Cues, FrameRate, Game, Inputs, Player, Save};
 
 use games::duel::Duel;
 use games::duel::buttons::{DOWN, LEFT, RIGHT, UP};
@@ -32,7 +32,7 @@ impl Preferences {
     pub fn config(&self) -> Config {
         let mut config = Config::new(GAME_ID);
         config.game.content_hash = content_hash(self.rules.frames);
-        config.game.frame_rate = self.frame_rate;
+        config.game.frame_rate = FrameRate::hz(self.frame_rate.into());
         config.rollback.window_frames = self.window_frames;
         config.rollback.delay_frames = self.delay_frames;
         config.lobby.seed = self.seed;

@@ -25,10 +25,7 @@ pub(super) fn take_over(
     devices: &Devices,
 ) -> Result<bool, ConfigError> {
     let mut config = Config::new(GAME_ID);
-    config.game.frame_rate = match playback.recording().header().frame_rate {
-        0 => config.game.frame_rate,
-        rate => rate,
-    };
+    config.game.frame_rate = playback.recording().header().frame_rate.unwrap_or_default();
     let names = crate::replay_list::names(playback.recording());
     let other = &names[seat.other().index()];
     let start = Instant::now();

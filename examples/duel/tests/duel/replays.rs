@@ -36,7 +36,13 @@ fn file(header: &Header, end: Option<End>) -> Vec<u8> {
 
 fn header(names: [&str; 2]) -> Header {
     let names = names.map(str::to_owned);
-    Header { game_id: GAME_ID, frame_rate: 60, recorded_at_secs: 951_782_400, names, ..Header::new(3) }
+    Header {
+        game_id: GAME_ID,
+        frame_rate: Some(rebout::FrameRate::hz(60)),
+        recorded_at_secs: 951_782_400,
+        names,
+        ..Header::new(3)
+    }
 }
 
 #[cfg(target_os = "linux")]

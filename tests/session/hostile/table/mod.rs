@@ -304,7 +304,7 @@ fn hellos(table: &mut Table) {
     table.add("HELLO with a larger nonce", UNDECIDED, &[JOINER], &[Peer], larger, misplaced);
     table.add("HELLO to a joiner with an offer", &[Offered, Agreed], &[JOINER], &[Peer], smaller, misplaced);
     table.add("HELLO of the host started anew", MATCH, &[JOINER], &[Peer], larger, Taken);
-    for version in [0, 1, 3, u16::MAX] {
+    for version in [0, 2, 4, u16::MAX] {
         let foreign = move |_: &Knows| {
             message(
                 ControlHeader::default(),
