@@ -5,6 +5,7 @@
 //! | `driver`, `datagrams` | [`Driver`]: runs a [`Protocol`](crate::Protocol) on any transport, [`Datagrams`] |
 //! | `udp`, `socket`, `sleep` | the transport on UDP |
 //! | `memory`, `opaque` | the transport inside a process; addresses for peers that have only an id |
+//! | `stopwatch` | the clock that measures what steps and saves cost |
 //! | `addresses`, `system` | this machine's own addresses; names of machines, a point of the clock |
 //! | `append`, `folder`, `dated`, `private` | files: appended to, in folders, named by the time, with keys |
 //!
@@ -13,6 +14,7 @@
 //! | [`Driver`] | a game on any transport: drives a [`Protocol`](crate::Protocol) over [`Datagrams`] |
 //! | [`Memory`] | a match inside a process; [`opaque_addr`] for transports whose peers have no addresses |
 //! | `udp::UdpDriver` | a game: drives a [`Protocol`](crate::Protocol) over one UDP socket; needs the feature `udp` |
+//! | [`stopwatch()`] | a clock for [`RollbackConfig::stopwatch`](crate::RollbackConfig::stopwatch) |
 //! | `local_addresses` | showing a host the addresses that a guest may join; needs the feature `udp` |
 //! | [`append::FileAppender`] | recording a match: appends to a file from a thread of its own |
 //! | [`folder`] | writing a desync bundle to disk, and reading it back |
@@ -33,6 +35,7 @@ pub(crate) mod private;
 pub(crate) mod sleep;
 #[cfg(feature = "udp")]
 pub(crate) mod socket;
+mod stopwatch;
 #[cfg(feature = "seal")]
 pub(crate) mod system;
 #[cfg(feature = "udp")]
@@ -44,6 +47,7 @@ pub use datagrams::{Datagrams, Received};
 pub use driver::Driver;
 pub use memory::Memory;
 pub use opaque::{opaque_addr, opaque_id};
+pub use stopwatch::stopwatch;
 
 /// The transport of a connection for which no other one is named.
 #[cfg(all(feature = "seal", feature = "udp"))]

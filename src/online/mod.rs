@@ -105,7 +105,7 @@ impl<S: Fields> Online<S> {
     #[cfg(feature = "udp")]
     pub fn host(options: Options) -> Result<Self, ConnectError> {
         let connection = Connection::host(&options.connect)?;
-        Self::on(options, connection)
+        Self::on(options.measured(), connection)
     }
 
     /// Joins a match on UDP. `text` is the host's invite, its offer, or its address.
@@ -115,7 +115,7 @@ impl<S: Fields> Online<S> {
     #[cfg(feature = "udp")]
     pub fn join(options: Options, text: &str) -> Result<Self, ConnectError> {
         let connection = Connection::join(&options.connect, text)?;
-        Self::on(options, connection)
+        Self::on(options.measured(), connection)
     }
 }
 

@@ -90,6 +90,13 @@ impl Options {
         self
     }
 
+    /// With the system's clock to measure costs by, unless the config has another.
+    #[cfg(feature = "udp")]
+    pub(super) fn measured(mut self) -> Self {
+        self.content.config.rollback.stopwatch.get_or_insert(crate::net::stopwatch);
+        self
+    }
+
     pub(super) fn into_match(self) -> Match {
         self.content
     }

@@ -1,6 +1,7 @@
 //! The configuration, the outcomes and the statistics of an engine.
 
 use super::{Prediction, Saving};
+use core::time::Duration;
 
 /// The most frames that can be predicted, and therefore resimulated.
 pub const MAX_WINDOW: u32 = 16;
@@ -19,6 +20,8 @@ pub struct EngineConfig {
     /// The frames whose number is a multiple of this are saved under every policy, because the caller needs their snapshots
     /// when they settle. 0 is none.
     pub cadence_frames: u32,
+    /// A clock by which the cost of a step, a save and a restore is measured now and then.
+    pub stopwatch: Option<fn() -> Duration>,
 }
 
 impl Default for EngineConfig {
@@ -29,6 +32,7 @@ impl Default for EngineConfig {
             cue_moves_within: 3,
             saving: Saving::default(),
             cadence_frames: 0,
+            stopwatch: None,
         }
     }
 }

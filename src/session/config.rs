@@ -95,6 +95,10 @@ pub struct RollbackConfig {
     pub kept_buttons: Buttons,
     /// A cue that a rollback moves by at most this many frames is the same cue. By default 3.
     pub cue_moves_within: u32,
+    /// A clock by which the cost of a step, a save and a restore is measured now and then. `Online` on UDP
+    /// takes [`net::stopwatch`](crate::net::stopwatch()). Without one, the default, nothing is measured: [`Saving::Auto`]
+    /// decides by the size of the state. States and packets do not depend on it.
+    pub stopwatch: Option<fn() -> Duration>,
 }
 
 /// How long this machine waits before it gives up.
@@ -160,6 +164,7 @@ impl Default for RollbackConfig {
             saving: Saving::Auto,
             kept_buttons: Buttons(u16::MAX),
             cue_moves_within: 3,
+            stopwatch: None,
         }
     }
 }

@@ -68,6 +68,7 @@ impl<S> Offline<S> {
             cue_moves_within: 0,
             saving: Saving::Sparse,
             cadence_frames: 0,
+            stopwatch: None,
         };
         Ok(Self {
             rollback: Rollback::new(lockstep, game),

@@ -36,6 +36,7 @@ impl<S> Simulation<S> {
             cue_moves_within: config.rollback.cue_moves_within,
             saving: config.rollback.saving,
             cadence_frames: u32::from(cadence_frames),
+            stopwatch: config.rollback.stopwatch,
         };
         Self {
             rollback: Rollback::new(rollback, game),
