@@ -142,7 +142,7 @@ pub use connect::rendezvous;
 pub use connect::seal::{Code, Randomness};
 pub use game::{
     Buttons, Cue, CueChange, CueEvent, CueId, Cues, Difference, Fields, Frame, FrameRate, Game, Input,
-    Inputs, Leaf, MAX_AXES, Pages, Player, Rng, Save, SimHash, Visitor, checksum, diff, fields,
+    Inputs, Leaf, MAX_AXES, Pages, Player, Rng, Save, SimHash, StateError, Visitor, checksum, diff, fields,
     is_disruptive, math, shown, walk,
 };
 #[cfg(feature = "seal")]

@@ -5,7 +5,7 @@
 //! threshold of `Saving::Auto` comes from this table.
 
 use rebout::rollback::{EngineConfig, Rollback};
-use rebout::{Buttons, Cues, Frame, Game, Inputs, Player, Save, Saving, fields};
+use rebout::{Buttons, Cues, Frame, Game, Inputs, Player, Save, Saving, StateError, fields};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -29,14 +29,16 @@ impl Save for Machine {
         self.block.clone()
     }
 
-    fn save(&self, slot: &mut Block) {
+    fn save(&self, slot: &mut Block) -> Result<(), StateError> {
         slot.sum = self.block.sum;
         slot.words.copy_from_slice(&self.block.words);
+        Ok(())
     }
 
-    fn restore(&mut self, snapshot: &Block) {
+    fn restore(&mut self, snapshot: &Block) -> Result<(), StateError> {
         self.block.sum = snapshot.sum;
         self.block.words.copy_from_slice(&snapshot.words);
+        Ok(())
     }
 }
 

@@ -100,6 +100,8 @@ pub struct ByHand<const N: usize, const CHANGE: u32> {
 
 /// As many as an engine has whose window is 8.
 const SLOTS: usize = 16;
+/// The state is copied, which never fails.
+const COPIED: &str = "a copy never fails";
 
 impl<const N: usize, const CHANGE: u32> ByHand<N, CHANGE> {
     pub fn start() -> Self {
@@ -125,16 +127,16 @@ impl<const N: usize, const CHANGE: u32> ByHand<N, CHANGE> {
                 if two != *believed {
                     *believed = two;
                     self.rollbacks += 1;
-                    game.restore(&snapshots[late as usize % SLOTS]);
+                    game.restore(&snapshots[late as usize % SLOTS]).expect(COPIED);
                     for again in late..now {
                         if again > late {
-                            game.save(&mut snapshots[again as usize % SLOTS]);
+                            game.save(&mut snapshots[again as usize % SLOTS]).expect(COPIED);
                         }
                         game.step(Inputs([held::<CHANGE>(again)[Player::One], two]), &mut cues);
                     }
                 }
             }
-            game.save(&mut snapshots[now as usize % SLOTS]);
+            game.save(&mut snapshots[now as usize % SLOTS]).expect(COPIED);
             black_box(&mut *game).step(Inputs([one, *believed]), &mut cues);
         }
         self.now += frames;

@@ -1,7 +1,7 @@
 //! Four games of `docs/EMBEDDING.md` that are not `Copy`: one with heap memory, one behind a handle, an emulator's core, and
 //! one whose world belongs to an engine.
 
-use rebout::{Config, Cues, Game, Inputs, Pages, Player, Save, Saving, fields};
+use rebout::{Config, Cues, Game, Inputs, Pages, Player, Save, Saving, StateError, fields};
 
 // 1. Heap memory: the snapshot has the same fields, and is overwritten in place.
 
@@ -25,14 +25,16 @@ impl Save for Swarm {
         SwarmSnapshot { bees: self.bees.clone(), honey: self.honey }
     }
 
-    fn save(&self, slot: &mut SwarmSnapshot) {
+    fn save(&self, slot: &mut SwarmSnapshot) -> Result<(), StateError> {
         slot.bees.clone_from(&self.bees); // into the memory that is there
         slot.honey = self.honey;
+        Ok(())
     }
 
-    fn restore(&mut self, snapshot: &SwarmSnapshot) {
+    fn restore(&mut self, snapshot: &SwarmSnapshot) -> Result<(), StateError> {
         self.bees.clone_from(&snapshot.bees);
         self.honey = snapshot.honey;
+        Ok(())
     }
 }
 
@@ -65,12 +67,14 @@ impl Core {
         Self { memory: [1; CORE_BYTES] }
     }
 
-    pub(crate) fn serialize(&self, into: &mut [u8; CORE_BYTES]) {
+    pub(crate) fn serialize(&self, into: &mut [u8; CORE_BYTES]) -> bool {
         *into = self.memory;
+        true
     }
 
-    pub(crate) fn unserialize(&mut self, from: &[u8; CORE_BYTES]) {
+    pub(crate) fn unserialize(&mut self, from: &[u8; CORE_BYTES]) -> bool {
         self.memory = *from;
+        true
     }
 
     pub(crate) fn run(&mut self, one: u16, two: u16) {
@@ -94,16 +98,18 @@ impl Save for Cabinet {
 
     fn snapshot(&self) -> CoreState {
         let mut state = CoreState { memory: Box::new([0; CORE_BYTES]) };
-        self.save(&mut state);
+        let _ = self.save(&mut state); // a failure ends the match with the first frame
         state
     }
 
-    fn save(&self, slot: &mut CoreState) {
-        self.core.serialize(&mut slot.memory);
+    fn save(&self, slot: &mut CoreState) -> Result<(), StateError> {
+        let is_saved = self.core.serialize(&mut slot.memory);
+        is_saved.then_some(()).ok_or_else(|| StateError::new("the core did not serialize its state"))
     }
 
-    fn restore(&mut self, snapshot: &CoreState) {
-        self.core.unserialize(&snapshot.memory);
+    fn restore(&mut self, snapshot: &CoreState) -> Result<(), StateError> {
+        let is_restored = self.core.unserialize(&snapshot.memory);
+        is_restored.then_some(()).ok_or_else(|| StateError::new("the core did not take its state back"))
     }
 }
 
@@ -147,14 +153,16 @@ impl Save for Emulator {
         Machine { memory: self.memory.clone(), program_counter: self.program_counter }
     }
 
-    fn save(&self, slot: &mut Machine) {
-        self.memory.save(&mut slot.memory); // the pages that differ, a kibibyte each
+    fn save(&self, slot: &mut Machine) -> Result<(), StateError> {
+        self.memory.save(&mut slot.memory)?; // the pages that differ, a kibibyte each
         slot.program_counter = self.program_counter;
+        Ok(())
     }
 
-    fn restore(&mut self, snapshot: &Machine) {
-        self.memory.restore(&snapshot.memory);
+    fn restore(&mut self, snapshot: &Machine) -> Result<(), StateError> {
+        self.memory.restore(&snapshot.memory)?;
         self.program_counter = snapshot.program_counter;
+        Ok(())
     }
 }
 
@@ -198,14 +206,16 @@ impl Save for Lent<'_> {
         WorldSnapshot { positions: self.world.positions.clone(), time: self.world.time }
     }
 
-    fn save(&self, slot: &mut WorldSnapshot) {
+    fn save(&self, slot: &mut WorldSnapshot) -> Result<(), StateError> {
         slot.positions.clone_from(&self.world.positions);
         slot.time = self.world.time;
+        Ok(())
     }
 
-    fn restore(&mut self, snapshot: &WorldSnapshot) {
+    fn restore(&mut self, snapshot: &WorldSnapshot) -> Result<(), StateError> {
         self.world.positions.clone_from(&snapshot.positions);
         self.world.time = snapshot.time;
+        Ok(())
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! | file | |
 //! |---|---|
-//! | `mod` | [`Game`], [`Save`], [`Player`] |
+//! | `mod`, `state_error` | [`Game`], [`Save`], [`Player`]; the error of a game that cannot save or restore |
 //! | `fields` | [`Fields`]: one description of a state for its checksum, its dump and the difference of two states |
 //! | `frame`, `frame_rate`, `input`, `cue` | the number of a frame, frames a second, the inputs of both players, effects that survive a rollback |
 //! | `hash`, `rng`, `math`, `pages` | the checksum, random numbers, fixed-point numbers, large memory saved by page |
@@ -18,6 +18,7 @@ mod input;
 pub mod math;
 mod pages;
 mod rng;
+mod state_error;
 pub(crate) mod text;
 
 pub use cue::{Cue, CueChange, CueEvent, CueId, Cues};
@@ -32,6 +33,7 @@ pub(crate) use input::MAX_PADS;
 pub use input::{Buttons, Input, Inputs, MAX_AXES};
 pub use pages::Pages;
 pub use rng::Rng;
+pub use state_error::StateError;
 pub use text::{is_disruptive, shown};
 
 use core::fmt;
@@ -92,13 +94,22 @@ pub trait Save {
     type Snapshot: Fields;
 
     /// A new snapshot of the current state. Called to fill the slots when a match starts.
+    ///
+    /// It cannot fail. If the state cannot be saved now, return a snapshot of the right size: [`save`](Self::save) is called
+    /// before one is restored, and fails then.
     fn snapshot(&self) -> Self::Snapshot;
 
     /// Overwrites `slot` with the current state.
-    fn save(&self, slot: &mut Self::Snapshot);
+    ///
+    /// # Errors
+    /// If the state cannot be saved. The match is then over on both machines.
+    fn save(&self, slot: &mut Self::Snapshot) -> Result<(), StateError>;
 
     /// Sets the state back to the one in `snapshot`.
-    fn restore(&mut self, snapshot: &Self::Snapshot);
+    ///
+    /// # Errors
+    /// If the state cannot be restored. The match is then over on both machines.
+    fn restore(&mut self, snapshot: &Self::Snapshot) -> Result<(), StateError>;
 }
 
 impl<T: Copy + Fields> Save for T {
@@ -110,14 +121,23 @@ impl<T: Copy + Fields> Save for T {
     }
 
     #[inline]
-    fn save(&self, slot: &mut T) {
+    fn save(&self, slot: &mut T) -> Result<(), StateError> {
         *slot = *self;
+        Ok(())
     }
 
     #[inline]
-    fn restore(&mut self, snapshot: &T) {
+    fn restore(&mut self, snapshot: &T) -> Result<(), StateError> {
         *self = *snapshot;
+        Ok(())
     }
+}
+
+/// A snapshot of the current state, by a [`save`](Save::save) that may fail.
+pub(crate) fn saved<G: Save>(game: &G) -> Result<G::Snapshot, StateError> {
+    let mut slot = game.snapshot();
+    game.save(&mut slot)?;
+    Ok(slot)
 }
 
 /// A deterministic simulation for two players.

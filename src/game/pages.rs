@@ -1,7 +1,7 @@
 //! `Pages`: a flat memory of which a save or a restore copies the changed pages alone.
 
 use crate::game::fields::Visitor;
-use crate::{Fields, Save};
+use crate::{Fields, Save, StateError};
 use core::fmt;
 use core::ops::{Deref, Range};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -27,7 +27,7 @@ fn new_version() -> u64 {
 /// that no page has had before. The checksum is that of the bytes.
 ///
 /// ```
-/// use rebout::{Cues, Game, Inputs, Pages, Player, Save, fields};
+/// use rebout::{Cues, Game, Inputs, Pages, Player, Save, StateError, fields};
 ///
 /// struct Core { memory: Pages, counter: u16 }          // and a picture, which is no part of the state
 ///
@@ -40,13 +40,15 @@ fn new_version() -> u64 {
 ///     fn snapshot(&self) -> CoreState {
 ///         CoreState { memory: self.memory.clone(), counter: self.counter }
 ///     }
-///     fn save(&self, slot: &mut CoreState) {
-///         self.memory.save(&mut slot.memory);
+///     fn save(&self, slot: &mut CoreState) -> Result<(), StateError> {
+///         self.memory.save(&mut slot.memory)?;
 ///         slot.counter = self.counter;
+///         Ok(())
 ///     }
-///     fn restore(&mut self, snapshot: &CoreState) {
-///         self.memory.restore(&snapshot.memory);
+///     fn restore(&mut self, snapshot: &CoreState) -> Result<(), StateError> {
+///         self.memory.restore(&snapshot.memory)?;
 ///         self.counter = snapshot.counter;
+///         Ok(())
 ///     }
 /// }
 ///
@@ -64,8 +66,9 @@ fn new_version() -> u64 {
 /// core.step(Inputs::default(), &mut Cues::new());
 /// core.memory.write(4, b"score");
 /// assert_eq!(&core.memory[..10], b"\0\0\0\0score\0");
-/// core.restore(&before);                               // copies two pages of 64
+/// core.restore(&before)?;                              // copies two pages of 64
 /// assert_eq!(core.memory, before.memory);
+/// # Ok::<(), StateError>(())
 /// ```
 pub struct Pages {
     bytes: Vec<u8>,
@@ -156,12 +159,14 @@ impl Save for Pages {
         self.clone()
     }
 
-    fn save(&self, slot: &mut Self) {
+    fn save(&self, slot: &mut Self) -> Result<(), StateError> {
         slot.copy_from(self);
+        Ok(())
     }
 
-    fn restore(&mut self, snapshot: &Self) {
+    fn restore(&mut self, snapshot: &Self) -> Result<(), StateError> {
         self.copy_from(snapshot);
+        Ok(())
     }
 }
 
@@ -227,7 +232,7 @@ mod tests {
         assert_eq!(differing(&memory, &before), [1, 2, 3]);
         memory.slice_mut(5 * PAGE_BYTES..5 * PAGE_BYTES + 1)[0] = 9;
         assert_eq!(differing(&memory, &before), [1, 2, 3, 5]);
-        memory.restore(&before);
+        memory.restore(&before).unwrap();
         assert!(differing(&memory, &before).is_empty() && memory.iter().all(|byte| *byte == 0));
     }
 
@@ -237,9 +242,9 @@ mod tests {
         let start = memory.snapshot();
         let mut slot = memory.snapshot();
         for value in 1..4 {
-            memory.restore(&start);
+            memory.restore(&start).unwrap();
             memory.set(0, value);
-            memory.save(&mut slot);
+            memory.save(&mut slot).unwrap();
             assert_eq!(slot[0], value);
         }
     }
@@ -251,16 +256,16 @@ mod tests {
         let mut two = one.clone();
         one.set(0, 2);
         two.set(0, 3);
-        one.restore(&two);
+        one.restore(&two).unwrap();
         assert_eq!(one[0], 3);
         let mut slot = two.snapshot();
         slot.set(0, 4);
-        two.restore(&slot);
+        two.restore(&slot).unwrap();
         slot.set(0, 5);
-        two.restore(&slot);
+        two.restore(&slot).unwrap();
         assert_eq!(two[0], 5, "a snapshot that was written itself");
         let shorter = Pages::new(3);
-        two.restore(&shorter);
+        two.restore(&shorter).unwrap();
         assert_eq!((&two, two.versions.len()), (&shorter, 1));
     }
 
@@ -288,8 +293,8 @@ mod tests {
                 let from = if len == 0 { 0 } else { at % len };
                 let copied = pages[two].clone();
                 match kind {
-                    0 => pages[one].restore(&copied),
-                    1 => copied.save(&mut pages[one]),
+                    0 => pages[one].restore(&copied).unwrap(),
+                    1 => copied.save(&mut pages[one]).unwrap(),
                     2 => pages[one].clone_from(&copied),
                     3 => pages.swap(one, two),
                     4 if len > 0 => pages[one].set(from, byte),
@@ -322,11 +327,11 @@ mod tests {
                 let (pages, copy) = &mut slots[slot];
                 match kind {
                     0 => {
-                        memory.save(pages);
+                        memory.save(pages).unwrap();
                         copy.clone_from(&whole);
                     }
                     1 => {
-                        memory.restore(pages);
+                        memory.restore(pages).unwrap();
                         whole.clone_from(copy);
                     }
                     2 => {

@@ -3,7 +3,8 @@
 use super::Recording;
 use super::cursor::{Cursor, RecordCursor};
 use super::verify::VerifyError;
-use crate::{Cues, Fields, Frame, Game, checksum};
+use crate::game::saved;
+use crate::{Cues, Fields, Frame, Game, StateError, checksum};
 
 /// Frames between snapshots at first. The distance doubles whenever all snapshots are taken.
 const FIRST_SPACING: u32 = 60;
@@ -25,40 +26,70 @@ pub(super) struct Loading<S> {
     records: RecordCursor,
     next_checksum: Option<(Frame, u32)>,
     compared: u32,
-    difference: Option<VerifyError>,
+    /// The first checksum that differs, or the state that the game could not save or restore, with which all is over.
+    trouble: Option<VerifyError>,
 }
 
 impl<S: Fields> Loading<S> {
     pub(super) fn new<G: Game<Snapshot = S>>(game: &G, recording: &Recording, max_kept: usize) -> Self {
         let mut records = recording.record_cursor();
+        let (mut head, mut first) = (game.snapshot(), game.snapshot());
+        let saved = game.save(&mut head).and_then(|()| game.save(&mut first));
+        let trouble = saved.err().map(|error| VerifyError::State { frame: Frame::ZERO, error });
         Self {
             cursor: recording.cursor(Frame::ZERO),
             cues: Cues::new(),
-            head: game.snapshot(),
+            head,
             shown: game.snapshot(),
-            kept: vec![game.snapshot()],
+            kept: vec![first],
             spacing: FIRST_SPACING,
             max_kept: max_kept.max(2),
             begun: false,
             next_checksum: records.next_checksum(recording),
             records,
             compared: 0,
-            difference: None,
+            trouble,
         }
     }
 
-    /// Loads up to `steps` more frames, and puts the game back; `true` once all are loaded.
+    /// Loads up to `steps` more frames, and puts the game back; `true` once all are loaded, or the game could not save or
+    /// restore a state.
     pub(super) fn run<G: Game<Snapshot = S>>(
         &mut self,
         game: &mut G,
         recording: &Recording,
         steps: u32,
-        mut look: impl FnMut(Frame, &G),
+        look: impl FnMut(Frame, &G),
     ) -> bool {
-        game.save(&mut self.shown);
-        game.restore(&self.head);
+        if self.has_failed() {
+            return true;
+        }
+        self.load(game, recording, steps, look).unwrap_or_else(|error| {
+            self.fail(error);
+            true
+        })
+    }
+
+    /// Notes that the game could not save or restore a state.
+    pub(super) fn fail(&mut self, error: StateError) {
+        self.trouble = Some(VerifyError::State { frame: self.cursor.frame(), error });
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        matches!(self.trouble, Some(VerifyError::State { .. }))
+    }
+
+    fn load<G: Game<Snapshot = S>>(
+        &mut self,
+        game: &mut G,
+        recording: &Recording,
+        steps: u32,
+        mut look: impl FnMut(Frame, &G),
+    ) -> Result<bool, StateError> {
+        game.save(&mut self.shown)?;
+        game.restore(&self.head)?;
         if !core::mem::replace(&mut self.begun, true) {
-            self.arrive(game, recording, &mut look);
+            self.arrive(game, recording, &mut look)?;
         }
         let mut is_done = false;
         for _ in 0..steps {
@@ -68,11 +99,11 @@ impl<S: Fields> Loading<S> {
             };
             self.cues.clear();
             game.step(inputs, &mut self.cues);
-            self.arrive(game, recording, &mut look);
+            self.arrive(game, recording, &mut look)?;
         }
-        game.save(&mut self.head);
-        game.restore(&self.shown);
-        is_done || self.cursor.frame().0 == recording.frames()
+        game.save(&mut self.head)?;
+        game.restore(&self.shown)?;
+        Ok(is_done || self.cursor.frame().0 == recording.frames())
     }
 
     /// Looks at a new state: keeps it if it is one of those to keep, and compares its checksum if it was recorded.
@@ -81,30 +112,31 @@ impl<S: Fields> Loading<S> {
         game: &G,
         recording: &Recording,
         look: &mut impl FnMut(Frame, &G),
-    ) {
+    ) -> Result<(), StateError> {
         let frame = self.cursor.frame();
         if frame.0 == self.kept.len() as u32 * self.spacing {
-            self.keep(game);
+            self.keep(game)?;
         }
         if let Some((due, expected)) = self.next_checksum
             && due == frame
         {
             self.next_checksum = self.records.next_checksum(recording);
-            game.save(&mut self.head);
+            game.save(&mut self.head)?;
             let found = checksum(&self.head);
             self.compared += 1;
-            if found != expected && self.difference.is_none() {
-                self.difference = Some(VerifyError::Checksum { frame, expected, found });
+            if found != expected && self.trouble.is_none() {
+                self.trouble = Some(VerifyError::Checksum { frame, expected, found });
             }
         }
         look(frame, game);
+        Ok(())
     }
 
     /// Keeps a snapshot; where there are too many, every second is dropped.
-    fn keep<G: Game<Snapshot = S>>(&mut self, game: &G) {
+    fn keep<G: Game<Snapshot = S>>(&mut self, game: &G) -> Result<(), StateError> {
         if self.kept.len() < self.max_kept {
-            self.kept.push(game.snapshot());
-            return;
+            self.kept.push(saved(game)?);
+            return Ok(());
         }
         let mut index = 0;
         self.kept.retain(|_| {
@@ -113,8 +145,9 @@ impl<S: Fields> Loading<S> {
         });
         self.spacing *= 2;
         if self.cursor.frame().0 == self.kept.len() as u32 * self.spacing {
-            self.kept.push(game.snapshot());
+            self.kept.push(saved(game)?);
         }
+        Ok(())
     }
 
     /// The newest kept state at or before `frame`, and its frame.
@@ -132,8 +165,8 @@ impl<S: Fields> Loading<S> {
     }
 
     pub(super) fn verified(&self) -> Result<u32, VerifyError> {
-        match self.difference {
-            Some(difference) => Err(difference),
+        match &self.trouble {
+            Some(trouble) => Err(trouble.clone()),
             None => Ok(self.compared),
         }
     }

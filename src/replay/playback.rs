@@ -118,14 +118,18 @@ impl<G: Game> Playback<G> {
     /// The number of recorded checksums that were compared while loading.
     ///
     /// # Errors
-    /// The first recorded checksum that differs from the state.
+    /// The first recorded checksum that differs from the state, or a state that the game could not save or restore: nothing is
+    /// loaded or stepped after that.
     pub fn verified(&self) -> Result<u32, VerifyError> {
         self.loading.verified()
     }
 
-    /// Steps a frame, paused or not; `false` at the end.
+    /// Steps a frame, paused or not; `false` at the end, and after a state that the game could not save or restore.
     pub fn step(&mut self) -> bool {
         self.events.clear();
+        if self.loading.has_failed() {
+            return false;
+        }
         let frame = self.cursor.frame();
         let Some(inputs) = self.cursor.next(&self.recording) else { return false };
         self.cues.clear();
@@ -145,11 +149,17 @@ impl<G: Game> Playback<G> {
     /// A frame that is not [loaded](Self::load) yet is stepped to from the newest one that is.
     pub fn seek(&mut self, frame: Frame) -> u32 {
         self.events.clear();
+        if self.loading.has_failed() {
+            return 0;
+        }
         let frame = frame.min(Frame(self.recording.frames()));
         let (kept_frame, kept) = self.loading.nearest(frame);
         // From where the playback is, if that is nearer.
         if !(kept_frame..=frame).contains(&self.frame()) {
-            self.game.restore(kept);
+            if let Err(error) = self.game.restore(kept) {
+                self.loading.fail(error);
+                return 0;
+            }
             self.cursor = self.recording.cursor(kept_frame);
         }
         let steps = frame.since(self.frame());

@@ -102,7 +102,7 @@ impl From<Verdict> for Outcome {
 }
 
 /// The reasons of a disconnect in the order of their numbers in the file, which never change.
-const REASONS: [Reason; 14] = [
+const REASONS: [Reason; 16] = [
     Reason::Left,
     Reason::LeftHere,
     Reason::TimedOut,
@@ -117,6 +117,8 @@ const REASONS: [Reason; 14] = [
     Reason::VoidChecksums { of: Player::Two },
     Reason::NotesWithheld,
     Reason::InputsHeldBack,
+    Reason::StateFailed,
+    Reason::StateFailedHere,
 ];
 
 pub(super) fn put_checksum(out: &mut Vec<u8>, frame: Frame, checksum: u32) {

@@ -72,7 +72,7 @@ impl<G: Game> TakeOver<G> {
         self.offline.next_frame_at()
     }
 
-    /// Whether the match is over: the game is finished.
+    /// Whether the match is over: the game is finished, or could not save or restore a state.
     #[must_use]
     pub fn ended(&self) -> bool {
         self.offline.ended()

@@ -1,7 +1,7 @@
 //! Stepping a game through a replay.
 
 use super::Replay;
-use crate::{Cues, Frame, Game, Inputs, checksum};
+use crate::{Cues, Frame, Game, Inputs, StateError, checksum};
 use core::fmt;
 
 /// Steps `game` through a replay, and passes every state to `look`: state 0 before the first step, then one after
@@ -53,7 +53,7 @@ fn play_inputs<G: Game>(
 /// Returns how many were compared.
 ///
 /// # Errors
-/// The first checksum that differs; an expected frame that the replay does not reach, or that is out of order; and an
+/// The first checksum that differs; a state that the game could not save; an expected frame that the replay does not reach, or that is out of order; and an
 /// empty list, because such a run proves nothing.
 pub fn verify<G: Game>(
     replay: &Replay,
@@ -80,7 +80,10 @@ pub(super) fn verify_inputs<G: Game>(
                 failure = Some(VerifyError::Order { frame: due });
                 break;
             }
-            game.save(&mut slot);
+            if let Err(error) = game.save(&mut slot) {
+                failure = Some(VerifyError::State { frame, error });
+                break;
+            }
             let found = checksum(&slot);
             compared += 1;
             if found != stated {
@@ -97,7 +100,7 @@ pub(super) fn verify_inputs<G: Game>(
 }
 
 /// Why a replay could not be verified.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum VerifyError {
     /// The checksum of a state is not the expected one.
@@ -121,6 +124,13 @@ pub enum VerifyError {
         /// The frame that comes after a later one.
         frame: Frame,
     },
+    /// The game could not save or restore a state.
+    State {
+        /// The frame of the state.
+        frame: Frame,
+        /// The game's own words.
+        error: StateError,
+    },
     /// No checksum was expected, and nothing is proved.
     Nothing,
 }
@@ -136,6 +146,9 @@ impl fmt::Display for VerifyError {
             }
             Self::Order { frame } => {
                 write!(f, "frame {frame}: its checksum comes after that of a later frame")
+            }
+            Self::State { frame, error } => {
+                write!(f, "frame {frame}: the game could not save or restore its state: {error}")
             }
             Self::Nothing => f.write_str("nothing proved: no checksum was expected"),
         }

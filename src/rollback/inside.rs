@@ -1,7 +1,7 @@
 //! The calls of the engine that only a session and a recorder need.
 
 use super::{Rollback, SLOTS};
-use crate::{Frame, Game, Input, Inputs, Player};
+use crate::{Frame, Game, Input, Inputs, Player, StateError};
 
 impl<S> Rollback<S> {
     /// Clears the results of the last [`advance`](Self::advance): its cue events and the range of frames it settled.
@@ -24,31 +24,44 @@ impl<S> Rollback<S> {
     /// Ends the match in the settled state `end`, although the game is not finished in it.
     ///
     /// `archived` is the archive's newest state up to that frame, for when the engine has no snapshot before it any more.
-    /// `false`, and nothing changes, if no state leads there, if `end` is not settled, or if the match has ended already.
+    /// `false`, and nothing changes, if no state leads there, if `end` is not settled, or if the match has ended already. Also
+    /// `false` if the game could not restore or save a state, which [`failure`](Self::failure) then tells.
     pub(crate) fn end_at<G: Game<Snapshot = S>>(
         &mut self,
         end: Frame,
         game: &mut G,
         archived: Option<(Frame, &S)>,
     ) -> bool {
-        if end > self.settled || self.ended.is_some() {
+        if end > self.settled || self.over.is_some() {
             return false;
         }
+        self.try_end_at(end, game, archived).unwrap_or_else(|error| {
+            self.fail(error);
+            false
+        })
+    }
+
+    fn try_end_at<G: Game<Snapshot = S>>(
+        &mut self,
+        end: Frame,
+        game: &mut G,
+        archived: Option<(Frame, &S)>,
+    ) -> Result<bool, StateError> {
         let near = |(from, _)| self.current.since(from) <= SLOTS as u32;
         if end == self.current || self.snapshots.nearest(end).is_some_and(near) {
-            self.end(end, game);
-            return true;
+            self.end(end, game)?;
+            return Ok(true);
         }
-        let Some((from, snapshot)) = archived else { return false };
+        let Some((from, snapshot)) = archived else { return Ok(false) };
         if !from.until(end).all(|frame| self.settled_inputs(frame).is_some()) {
-            return false;
+            return Ok(false);
         }
-        game.restore(snapshot);
+        game.restore(snapshot)?;
         self.replay(from, end, game, Self::just_settled);
-        self.keep_last(end, game);
+        self.keep_last(end, game)?;
         self.cues.cancel_from(end, self.current);
-        (self.current, self.settled, self.ended) = (end, end, Some(end));
-        true
+        (self.current, self.settled, self.over) = (end, end, Some(Ok(end)));
+        Ok(true)
     }
 
     /// Whether the snapshot of every frame is kept.

@@ -21,7 +21,7 @@ pub use queue::InputError;
 use saving::Saving;
 pub use types::{Advance, EngineConfig, MAX_WINDOW, RollbackStats};
 
-use crate::{CueEvent, Cues, Frame, Game, Input, Inputs, Player, protocol::trace};
+use crate::{CueEvent, Cues, Frame, Game, Input, Inputs, Player, StateError, protocol::trace};
 use core::ops::Range;
 use cues::CueLedger;
 use queue::{InputQueue, KEPT_FRAMES};
@@ -85,7 +85,8 @@ pub struct Rollback<S> {
     settled: Frame,
     /// The value of `settled` before the last `advance`.
     settled_before: Frame,
-    ended: Option<Frame>,
+    /// The frame of the last state, or why the game could not save or restore one.
+    over: Option<Result<Frame, StateError>>,
     queues: [InputQueue; 2],
     stepped: [Stepped; SLOTS],
     snapshots: Store<S>,
@@ -108,7 +109,7 @@ impl<S> Rollback<S> {
             current: Frame::ZERO,
             settled: Frame::ZERO,
             settled_before: Frame::ZERO,
-            ended: None,
+            over: None,
             queues: [InputQueue::new(), InputQueue::new()],
             stepped: [Stepped::default(); SLOTS],
             snapshots: Store::new(config.window, config.cadence_frames, sparse, || game.snapshot()),
@@ -122,7 +123,7 @@ impl<S> Rollback<S> {
     /// Begins another match in the same memory; the game must have been put into its first state.
     pub fn reset(&mut self) {
         (self.current, self.settled, self.settled_before) = (Frame::ZERO, Frame::ZERO, Frame::ZERO);
-        (self.ended, self.mispredicted) = (None, None);
+        (self.over, self.mispredicted) = (None, None);
         self.queues.iter_mut().for_each(InputQueue::clear);
         self.snapshots.clear();
         self.cues.clear();
@@ -187,7 +188,7 @@ impl<S> Rollback<S> {
     #[inline]
     #[must_use]
     pub fn may_step(&self) -> bool {
-        self.ended.is_none() && self.window_is_open()
+        self.over.is_none() && self.window_is_open()
     }
 
     /// Whether the current frame has to wait for an input of `player`, regardless of the other player's inputs.
@@ -217,20 +218,30 @@ impl<S> Rollback<S> {
     #[inline]
     fn run<G: Game<Snapshot = S>>(&mut self, game: &mut G, step_current: bool) -> Advance {
         self.forget_last();
-        if self.ended.is_some() {
-            return Advance::Ended;
+        match &self.over {
+            None => self.run_or_fail(game, step_current).unwrap_or_else(|error| self.fail(error)),
+            Some(Ok(_)) => Advance::Ended,
+            Some(Err(_)) => Advance::Failed,
         }
+    }
+
+    #[inline]
+    fn run_or_fail<G: Game<Snapshot = S>>(
+        &mut self,
+        game: &mut G,
+        step_current: bool,
+    ) -> Result<Advance, StateError> {
         if self.current == Frame::ZERO && game.finished() {
             // State 0 is settled from the start.
-            self.end(Frame::ZERO, game);
-            return Advance::Ended;
+            self.end(Frame::ZERO, game)?;
+            return Ok(Advance::Ended);
         }
         if let Some(frame) = self.mispredicted {
-            self.resimulate(frame, game);
+            self.resimulate(frame, game)?;
         }
         let now = self.current;
         let outcome = if step_current && self.window_is_open() {
-            self.save(now, game, false);
+            self.save(now, game, false)?;
             self.step(now, game);
             self.current = now.next();
             Advance::Stepped
@@ -238,14 +249,24 @@ impl<S> Rollback<S> {
             Advance::Stalled
         };
         self.cues.reconcile(now);
-        if self.settle(game) { Advance::Ended } else { outcome }
+        Ok(if self.settle(game)? { Advance::Ended } else { outcome })
+    }
+
+    /// Ends the match because the game could not save or restore a state. No frame settles any more, and every open cue is
+    /// cancelled.
+    #[cold]
+    pub(super) fn fail(&mut self, error: StateError) -> Advance {
+        self.cues.reconcile(self.current);
+        self.cues.cancel_from(self.settled, self.current);
+        self.over = Some(Err(error));
+        Advance::Failed
     }
 
     /// Returns to the state of `frame`, and steps again from there up to the current frame on the inputs known by now.
     #[inline(never)]
-    fn resimulate<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G) {
+    fn resimulate<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G) -> Result<(), StateError> {
         self.mispredicted = None;
-        self.go_back(frame, game);
+        self.go_back(frame, game)?;
         let mut again = frame;
         loop {
             self.step(again, game);
@@ -253,18 +274,24 @@ impl<S> Rollback<S> {
             if again >= self.current {
                 break;
             }
-            self.save(again, game, true);
+            self.save(again, game, true)?;
         }
         let depth = self.current.since(frame);
         trace::rolled_back(frame, depth);
         self.stats.rollbacks += 1;
         self.stats.resimulated_frames += u64::from(depth);
         self.stats.depths[depth as usize] += 1;
+        Ok(())
     }
 
     /// Saves the state of `frame`, which is about to be stepped, if the policy says so.
     #[inline]
-    fn save<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &G, resimulating: bool) {
+    fn save<G: Game<Snapshot = S>>(
+        &mut self,
+        frame: Frame,
+        game: &G,
+        resimulating: bool,
+    ) -> Result<(), StateError> {
         match self.snapshots.claim(frame) {
             Some(slot) => game.save(slot),
             None => self.save_sparsely(frame, game, resimulating),
@@ -294,7 +321,7 @@ impl<S> Rollback<S> {
 
     /// Settles the frames that are certain now, each once and in order; returns whether one of them ended the match.
     #[inline]
-    fn settle<G: Game<Snapshot = S>>(&mut self, game: &mut G) -> bool {
+    fn settle<G: Game<Snapshot = S>>(&mut self, game: &mut G) -> Result<bool, StateError> {
         let end = self.confirmed_end().min(self.current);
         let mut settled = self.settled;
         let mut finished = false;
@@ -305,21 +332,22 @@ impl<S> Rollback<S> {
         }
         self.settled = settled;
         if finished {
-            self.end(settled, game);
+            self.end(settled, game)?;
         }
-        finished
+        Ok(finished)
     }
 
     /// Ends the match in state `end`. Frames stepped beyond it are undone: the state is restored, their cues are
     /// cancelled.
-    fn end<G: Game<Snapshot = S>>(&mut self, end: Frame, game: &mut G) {
+    fn end<G: Game<Snapshot = S>>(&mut self, end: Frame, game: &mut G) -> Result<(), StateError> {
         if end < self.current {
-            self.go_back(end, game);
+            self.go_back(end, game)?;
             self.cues.cancel_from(end, self.current);
             self.current = end;
         }
-        self.keep_last(end, game);
-        self.ended = Some(end);
+        self.keep_last(end, game)?;
+        self.over = Some(Ok(end));
+        Ok(())
     }
 
     /// The next frame to step; the game is in this state.
@@ -385,7 +413,16 @@ impl<S> Rollback<S> {
     #[inline]
     #[must_use]
     pub fn ended(&self) -> Option<Frame> {
-        self.ended
+        match self.over {
+            Some(Ok(frame)) => Some(frame),
+            None | Some(Err(_)) => None,
+        }
+    }
+
+    /// Why the game could not save or restore a state, after [`Advance::Failed`].
+    #[must_use]
+    pub fn failure(&self) -> Option<&StateError> {
+        self.over.as_ref()?.as_ref().err()
     }
 
     /// The frame to which the next [`advance`](Self::advance) will roll back, if it will.

@@ -1,22 +1,27 @@
 //! The way back to an earlier state, and the saves of a policy that does not save every frame.
 
 use super::{Rollback, SLOTS, slot};
-use crate::{Frame, Game, Inputs};
+use crate::{Frame, Game, Inputs, StateError};
 
 impl<S> Rollback<S> {
     /// Puts the game into the state of `frame`, which is right, by the nearest snapshot before it.
     #[inline]
-    pub(super) fn go_back<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G) {
+    pub(super) fn go_back<G: Game<Snapshot = S>>(
+        &mut self,
+        frame: Frame,
+        game: &mut G,
+    ) -> Result<(), StateError> {
         self.snapshots.roll_back(frame);
         let (from, snapshot) = self
             .snapshots
             .nearest(frame)
             .expect("a frame that is not settled has a snapshot at or before it");
-        game.restore(snapshot);
+        game.restore(snapshot)?;
         if from < frame {
             debug_assert!(self.current.since(from) <= SLOTS as u32, "the inputs of its step are kept");
             self.replay(from, frame, game, |engine, frame| engine.stepped[slot(frame)].inputs);
         }
+        Ok(())
     }
 
     /// Steps frames that are right once more, on the inputs that they were stepped on. Their cues are known.
@@ -44,18 +49,24 @@ impl<S> Rollback<S> {
         frame: Frame,
         game: &G,
         resimulating: bool,
-    ) {
+    ) -> Result<(), StateError> {
         let uncertain = self.confirmed_end();
-        if let Some(slot) = self.snapshots.claim_sparse(frame, uncertain, self.settled, resimulating) {
-            game.save(slot);
+        match self.snapshots.claim_sparse(frame, uncertain, self.settled, resimulating) {
+            Some(slot) => game.save(slot),
+            None => Ok(()),
         }
     }
 
     /// Keeps the last state of a match, in which the game is.
-    pub(super) fn keep_last<G: Game<Snapshot = S>>(&mut self, end: Frame, game: &G) {
+    pub(super) fn keep_last<G: Game<Snapshot = S>>(
+        &mut self,
+        end: Frame,
+        game: &G,
+    ) -> Result<(), StateError> {
         // The caller has not seen yet what settled in this very advance.
-        if let Some(slot) = self.snapshots.claim_last(end, self.settled_before) {
-            game.save(slot);
+        match self.snapshots.claim_last(end, self.settled_before) {
+            Some(slot) => game.save(slot),
+            None => Ok(()),
         }
     }
 }

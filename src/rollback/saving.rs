@@ -41,6 +41,7 @@ impl Saving {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::StateError;
 
     /// A state of any size.
     #[derive(Clone)]
@@ -52,11 +53,13 @@ mod tests {
         fn snapshot(&self) -> Self {
             self.clone()
         }
-        fn save(&self, slot: &mut Self) {
+        fn save(&self, slot: &mut Self) -> Result<(), StateError> {
             slot.0.clone_from(&self.0);
+            Ok(())
         }
-        fn restore(&mut self, snapshot: &Self) {
+        fn restore(&mut self, snapshot: &Self) -> Result<(), StateError> {
             self.0.clone_from(&snapshot.0);
+            Ok(())
         }
     }
 

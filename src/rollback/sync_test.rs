@@ -2,7 +2,7 @@
 
 use super::ring::FrameRing;
 use crate::game::fields::Image;
-use crate::{Cues, Difference, Fields, Frame, Game, Inputs, Rng, diff};
+use crate::{Cues, Difference, Fields, Frame, Game, Inputs, Rng, StateError, diff};
 use core::fmt;
 
 /// The number of frames from one trial with changed inputs to the next.
@@ -135,6 +135,13 @@ pub enum SyncTestError {
         /// Every field that differs: after the first step, and after the second.
         fields: Vec<Difference>,
     },
+    /// The game could not save or restore a state.
+    State {
+        /// The frame of the state.
+        frame: Frame,
+        /// The game's own words.
+        error: StateError,
+    },
     /// The run proved nothing: no input ever changed.
     InputsNeverChanged {
         /// The number of frames run.
@@ -193,7 +200,7 @@ impl<S: Fields> SyncTest<S> {
     ///
     /// # Errors
     /// The frame, the depth and every field that differs, if a state is not the same as before. The game is then in
-    /// the state that differs.
+    /// the state that differs. A state that the game could not save or restore.
     #[inline]
     pub fn advance<G: Game<Snapshot = S>>(
         &mut self,
@@ -202,12 +209,12 @@ impl<S: Fields> SyncTest<S> {
     ) -> Result<(), SyncTestError> {
         let inputs = inputs.into();
         if self.report.frames == 0 {
-            self.keep(self.frame, game);
+            self.keep(self.frame, game)?;
         }
         self.inputs.insert(self.frame, inputs);
         self.step(self.frame, game);
         self.frame = self.frame.next();
-        self.keep(self.frame, game);
+        self.keep(self.frame, game)?;
         self.report.frames += 1;
         self.take_note(inputs);
 
@@ -270,11 +277,12 @@ impl<S: Fields> SyncTest<S> {
 
     /// Stores a state that was reached for the first time.
     #[inline]
-    fn keep<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &G) {
+    fn keep<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &G) -> Result<(), SyncTestError> {
         if let Some(state) = self.states.claim(frame) {
-            game.save(&mut state.snapshot);
+            game.save(&mut state.snapshot).map_err(|error| SyncTestError::State { frame, error })?;
             state.image.take(&state.snapshot);
         }
+        Ok(())
     }
 
     #[inline]
@@ -308,15 +316,16 @@ impl<S: Fields> SyncTest<S> {
         depth: u32,
         game: &mut G,
     ) -> Result<(), SyncTestError> {
-        let Err(SyncTestError::Resimulation { frame, depth, fields }) = self.step_unsaved(from, depth, game)
-        else {
-            return Ok(());
+        let (frame, depth, fields) = match self.step_unsaved(from, depth, game) {
+            Err(SyncTestError::Resimulation { frame, depth, fields }) => (frame, depth, fields),
+            other => return other,
         };
         // A mistake that has nothing to do with saves may show here first. With saves it is named by its first frame, and
         // a difference that does not come back is not blamed on `save`.
         self.resimulate(from, depth, game)?;
         Err(match self.step_unsaved(from, depth, game) {
-            Err(_) => SyncTestError::Unsaved { frame, depth, fields },
+            Err(SyncTestError::Resimulation { .. }) => SyncTestError::Unsaved { frame, depth, fields },
+            Err(error) => error,
             Ok(()) => SyncTestError::Resimulation { frame, depth, fields },
         })
     }
@@ -328,7 +337,8 @@ impl<S: Fields> SyncTest<S> {
         depth: u32,
         game: &mut G,
     ) -> Result<(), SyncTestError> {
-        game.restore(&self.states.get(from).expect("kept for the greatest depth").snapshot);
+        let state = self.states.get(from).expect("kept for the greatest depth");
+        game.restore(&state.snapshot).map_err(|error| SyncTestError::State { frame: from, error })?;
         for frame in from.until(self.frame) {
             self.step(frame, game);
         }
@@ -343,8 +353,9 @@ impl<S: Fields> SyncTest<S> {
         game: &mut G,
     ) -> Result<(), SyncTestError> {
         let state = self.states.get(frame).expect("kept for the greatest depth");
-        game.restore(&state.snapshot);
-        game.save(&mut self.again);
+        game.restore(&state.snapshot)
+            .and_then(|()| game.save(&mut self.again))
+            .map_err(|error| SyncTestError::State { frame, error })?;
         if state.image.is_of(&self.again) {
             return Ok(());
         }
@@ -360,7 +371,7 @@ impl<S: Fields> SyncTest<S> {
         game: &G,
     ) -> Result<(), SyncTestError> {
         let state = self.states.get(frame).expect("kept for the greatest depth");
-        game.save(&mut self.again);
+        game.save(&mut self.again).map_err(|error| SyncTestError::State { frame, error })?;
         if state.image.is_of(&self.again) {
             return Ok(());
         }
@@ -392,7 +403,8 @@ impl<S: Fields> SyncTest<S> {
         let inputs = Inputs([one.inverted(), two.inverted()]);
         self.cues.clear();
         game.step(inputs, &mut self.cues);
-        game.save(&mut self.trial.snapshot);
+        let failed = |error| SyncTestError::State { frame: frame.next(), error };
+        game.save(&mut self.trial.snapshot).map_err(failed)?;
         self.trial.image.take(&self.trial.snapshot);
         let state = self.states.get(frame.next()).expect("kept for the greatest depth");
         self.report.trials += 1;
@@ -401,7 +413,7 @@ impl<S: Fields> SyncTest<S> {
         self.restore(frame, depth, game)?;
         self.cues.clear();
         game.step(inputs, &mut self.cues);
-        game.save(&mut self.again);
+        game.save(&mut self.again).map_err(failed)?;
         if self.trial.image.is_of(&self.again) {
             return Ok(());
         }
@@ -437,6 +449,9 @@ impl fmt::Display for SyncTestError {
                     "frame {frame}, all inputs inverted: two steps of one state led to different states"
                 )?;
                 list(f, fields)
+            }
+            Self::State { frame, error } => {
+                write!(f, "frame {frame}: the game could not save or restore its state: {error}")
             }
             Self::InputsNeverChanged { frames } => {
                 write!(f, "nothing proved: no input changed in {frames} frames")

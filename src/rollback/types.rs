@@ -46,6 +46,8 @@ pub enum Advance {
     Stalled,
     /// The match has ended, and the game is in its last state.
     Ended,
+    /// The game could not save or restore a state, and the match is over. The game may be in any state.
+    Failed,
 }
 
 /// The rollbacks and resimulated frames of an engine.

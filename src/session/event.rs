@@ -1,7 +1,7 @@
 //! The events that a session tells the game.
 
 use crate::wire::message::MAX_USER;
-use crate::{Autopsy, Frame, Input, Player};
+use crate::{Autopsy, Frame, Input, Player, StateError};
 use core::fmt;
 use core::time::Duration;
 
@@ -50,6 +50,8 @@ pub enum Event {
         /// [`Stats::input_excess`](crate::Stats::input_excess).
         excess: Duration,
     },
+    /// The game could not save or restore a state on this machine, in its own words. The match is over for both.
+    StateFailed(StateError),
     /// The match was played to its end. No event follows.
     Ended(Verdict),
     /// The match is over before its end. No event follows.
@@ -132,6 +134,11 @@ pub enum Reason {
     NotesWithheld,
     /// The peer's inputs were older than [`Timeouts::max_input_age`](crate::Timeouts::max_input_age) for some seconds.
     InputsHeldBack,
+    /// The other machine's game could not save or restore a state. That is its claim, which cannot be checked: a game that
+    /// counts forfeits should count it as one.
+    StateFailed,
+    /// This machine's game could not save or restore a state: [`Event::StateFailed`] has its own words.
+    StateFailedHere,
     /// The peer broke the rules of the protocol.
     ProtocolViolation,
     /// The match has reached the last frame number, after more than a year.
@@ -157,6 +164,8 @@ impl fmt::Display for Reason {
             }
             Self::NotesWithheld => "the other player's machine did not help to find out why the two differ",
             Self::InputsHeldBack => "the other player's inputs came too late for too long",
+            Self::StateFailed => "the other player's game could not save or restore its state",
+            Self::StateFailedHere => "this machine's game could not save or restore its state",
             Self::ProtocolViolation => "the other player's program broke the rules of the protocol",
             Self::FrameLimit => "the match has reached its last frame",
         })

@@ -135,6 +135,7 @@ impl Liveness {
         let reason = match why {
             LeavingWhy::GaveUp if self.can_be_given_up(now) => Reason::GaveUp,
             LeavingWhy::GaveUp | LeavingWhy::Left => Reason::Left,
+            LeavingWhy::StateFailed => Reason::StateFailed,
         };
         if !matches!(self.farewell, Farewell::Proven { .. }) {
             self.farewell = Farewell::Proven { end, heard_at: now, reason };

@@ -6,7 +6,7 @@ use super::frame_clock::FrameClock;
 use super::play::Advanced;
 use crate::protocol::time::Time;
 use crate::rollback::{Advance, EngineConfig, Rollback};
-use crate::{CueEvent, Frame, Game, Inputs, Player, Saving};
+use crate::{CueEvent, Frame, Game, Inputs, Player, Saving, StateError};
 use core::time::Duration;
 
 /// Two players at one machine, or a player and a bot.
@@ -85,7 +85,7 @@ impl<S> Offline<S> {
         inputs: impl Into<Inputs>,
     ) -> Advanced {
         let (now, inputs) = (Time::from(now), inputs.into());
-        if self.rollback.ended().is_some() {
+        if self.ended() {
             self.rollback.forget_last();
             return Advanced::Ended;
         }
@@ -103,7 +103,7 @@ impl<S> Offline<S> {
         match self.rollback.advance(game) {
             Advance::Stepped => Advanced::Stepped,
             Advance::Stalled => Advanced::Stalled,
-            Advance::Ended => Advanced::Ended,
+            Advance::Ended | Advance::Failed => Advanced::Ended,
         }
     }
 
@@ -160,10 +160,16 @@ impl<S> Offline<S> {
         self.rollback.current()
     }
 
-    /// Whether the match is over: the game is finished.
+    /// Whether the match is over: the game is finished, or could not save or restore a state.
     #[must_use]
     pub fn ended(&self) -> bool {
-        self.rollback.ended().is_some()
+        self.rollback.ended().is_some() || self.failure().is_some()
+    }
+
+    /// Why the game could not save or restore a state, in its own words. The match is then over.
+    #[must_use]
+    pub fn failure(&self) -> Option<&StateError> {
+        self.rollback.failure()
     }
 }
 

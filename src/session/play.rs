@@ -11,7 +11,7 @@ use crate::protocol::time::Time;
 use crate::rollback::Advance;
 use crate::session::desync::{Found, Stop};
 use crate::wire::message::{Leaving, LeavingWhy, Ordered};
-use crate::{Fields, Frame, Game, Input, checksum, protocol::trace};
+use crate::{Fields, Frame, Game, Input, StateError, checksum, protocol::trace};
 use core::time::Duration;
 
 /// The last frame of a match. Wire numbers have 32 bits and begin in the middle of them in the worst case.
@@ -72,6 +72,7 @@ impl<S: Fields> Session<S> {
                 Advanced::Stalled
             }
             Advance::Ended => Advanced::Ended,
+            Advance::Failed => return self.engine_failed(),
         };
 
         // The frames that have become certain.
@@ -180,7 +181,14 @@ impl<S: Fields> Session<S> {
 
     /// Goes on with the autopsy, and tells the game when it is done.
     fn examine<G: Game<Snapshot = S>>(&mut self, now: Time, game: &mut G) {
-        let Some((autopsy, stop)) = self.watch.work(now, game, self.simulation.rollback()) else { return };
+        let (autopsy, stop) = match self.watch.work(now, game, self.simulation.rollback()) {
+            Ok(None) => return,
+            Ok(Some(done)) => done,
+            Err(error) => {
+                self.state_failed(error);
+                return;
+            }
+        };
         self.events.tell(Event::Autopsy(Box::new(autopsy)));
         if !self.ending.is_playing() {
             self.compare_verdicts(now);
@@ -193,10 +201,30 @@ impl<S: Fields> Session<S> {
     /// wait for inputs that never come. Only when new frames have stopped coming: until then the verdict may be forged.
     /// And not if the peer says that it leaves: who quits forfeits, whatever verdict it sends first.
     fn follow<G: Game<Snapshot = S>>(&mut self, end: Frame, game: &mut G) -> bool {
-        self.simulation.ended().is_none()
+        let follows = self.simulation.ended().is_none()
             && !self.liveness.farewell_heard()
             && self.liveness.believes(Claim::Verdict)
-            && self.simulation.end_at(end, game, self.watch.nearest(end))
+            && self.simulation.end_at(end, game, self.watch.nearest(end));
+        if !follows {
+            self.engine_failed();
+        }
+        follows
+    }
+
+    /// Ends the match if the game could not save or restore a state in the engine.
+    #[cold]
+    fn engine_failed(&mut self) -> Advanced {
+        if let Some(error) = self.simulation.engine().failure() {
+            self.state_failed(error.clone());
+        }
+        Advanced::Ended
+    }
+
+    /// Ends the match because the game could not save or restore a state. The peer is told that, without the game's words.
+    fn state_failed(&mut self, error: StateError) {
+        self.events.tell(Event::StateFailed(error));
+        self.say_farewell(LeavingWhy::StateFailed);
+        self.disconnect(Reason::StateFailedHere);
     }
 
     /// Our last state is certain: tells the peer, and compares if the peer has told.

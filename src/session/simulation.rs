@@ -80,7 +80,7 @@ impl<S> Simulation<S> {
                 }
                 self.stalled_frames += 1;
             }
-            Advance::Ended => {}
+            Advance::Ended | Advance::Failed => {}
         }
         advance
     }
@@ -236,7 +236,7 @@ impl<S> Simulation<S> {
 mod tests {
     use super::*;
     use crate::protocol::time::Span;
-    use crate::{Buttons, Cues, Inputs, Save};
+    use crate::{Buttons, Cues, Inputs, Save, StateError};
 
     /// A game without a state.
     struct Nothing;
@@ -244,8 +244,12 @@ mod tests {
     impl Save for Nothing {
         type Snapshot = ();
         fn snapshot(&self) {}
-        fn save(&self, (): &mut ()) {}
-        fn restore(&mut self, (): &()) {}
+        fn save(&self, (): &mut ()) -> Result<(), StateError> {
+            Ok(())
+        }
+        fn restore(&mut self, (): &()) -> Result<(), StateError> {
+            Ok(())
+        }
     }
 
     impl Game for Nothing {

@@ -182,6 +182,8 @@ pub enum LeavingWhy {
     Left = 1,
     /// It heard nothing new of the other side for too long.
     GaveUp = 2,
+    /// Its game could not save or restore a state.
+    StateFailed = 3,
 }
 
 impl fmt::Display for LeavingWhy {
@@ -189,6 +191,7 @@ impl fmt::Display for LeavingWhy {
         f.write_str(match self {
             Self::Left => "left",
             Self::GaveUp => "gave up",
+            Self::StateFailed => "its game could not save or restore a state",
         })
     }
 }
@@ -410,6 +413,7 @@ fn read_leaving(payload: &[u8]) -> Result<Leaving, DecodeError> {
     let why = match why {
         1 => LeavingWhy::Left,
         2 => LeavingWhy::GaveUp,
+        3 => LeavingWhy::StateFailed,
         why => return Err(DecodeError::Leaving { why }),
     };
     Ok(Leaving { token, end: WireFrame(end), why })

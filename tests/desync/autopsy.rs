@@ -6,7 +6,7 @@ use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::{Play, Setup, SimMatch, every_fourth};
 use rebout::{
     Autopsy, AutopsyVerdict, Config, Cues, Event, Frame, Game, Inputs, OnDesync, Player, Reason, Save,
-    Verdict, fields,
+    StateError, Verdict, fields,
 };
 use support::repeats;
 
@@ -219,13 +219,15 @@ impl Save for Memory {
     fn snapshot(&self) -> MemorySnapshot {
         MemorySnapshot { frame: self.frame, ram: self.ram.clone() }
     }
-    fn save(&self, slot: &mut MemorySnapshot) {
+    fn save(&self, slot: &mut MemorySnapshot) -> Result<(), StateError> {
         slot.frame = self.frame;
         slot.ram.copy_from_slice(&self.ram[..]);
+        Ok(())
     }
-    fn restore(&mut self, snapshot: &MemorySnapshot) {
+    fn restore(&mut self, snapshot: &MemorySnapshot) -> Result<(), StateError> {
         self.frame = snapshot.frame;
         self.ram.copy_from_slice(&snapshot.ram[..]);
+        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The game of matches with a list of numbers as their state. One type, because each type builds a session, a network and an
 //! oracle of its own, which takes seconds.
 
-use rebout::{Cues, Game, Inputs, Save, fields};
+use rebout::{Cues, Game, Inputs, Save, StateError, fields};
 
 #[derive(Clone)]
 pub(crate) struct Cells {
@@ -30,12 +30,14 @@ impl Save for Board {
         self.state.clone()
     }
 
-    fn save(&self, slot: &mut Cells) {
+    fn save(&self, slot: &mut Cells) -> Result<(), StateError> {
         slot.clone_from(&self.state);
+        Ok(())
     }
 
-    fn restore(&mut self, snapshot: &Cells) {
+    fn restore(&mut self, snapshot: &Cells) -> Result<(), StateError> {
         self.state.clone_from(snapshot);
+        Ok(())
     }
 }
 

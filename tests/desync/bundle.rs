@@ -72,7 +72,7 @@ fn both_machines_write_the_same_states_and_inputs() {
 fn a_clean_re_run_says_whose_state_it_is() {
     let replay_of = |bundle: &Bundle| Playground::new(bundle.replay().seed).unwrap();
     let [bundle, _] = bundles();
-    let rerun = bundle.rerun(&mut replay_of(&bundle));
+    let rerun = bundle.rerun(&mut replay_of(&bundle)).unwrap();
     assert_eq!(rerun.first_divergence.0, Frame(100));
     assert_eq!(rerun.last_match.map(|(frame, _)| frame), Some(Frame(90)));
     assert_eq!((rerun.matches(Player::One), rerun.matches(Player::Two)), (Some(true), Some(false)));
@@ -82,7 +82,7 @@ fn a_clean_re_run_says_whose_state_it_is() {
     // A re-run with the faulty step matches the faulty machine.
     let mut faulty =
         Faulty { inner: replay_of(&bundle), fault: Fault::Step { into: 100 }, steps: 0, last: u32::MAX };
-    let rerun = bundle.rerun(&mut faulty);
+    let rerun = bundle.rerun(&mut faulty).unwrap();
     assert_eq!((rerun.matches(Player::One), rerun.matches(Player::Two)), (Some(false), Some(true)));
 }
 

@@ -3,7 +3,7 @@
 use core::time::Duration;
 use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::{Play, Setup, SimMatch, every_fourth};
-use rebout::{Cues, Desync, Event, Game, Inputs, Player, Save, Session, fields};
+use rebout::{Cues, Desync, Event, Game, Inputs, Player, Save, Session, StateError, fields};
 use std::cell::Cell;
 use std::rc::Rc;
 use support::repeats;
@@ -35,14 +35,16 @@ impl Save for Machine {
         self.memory.clone()
     }
 
-    fn save(&self, slot: &mut Memory) {
+    fn save(&self, slot: &mut Memory) -> Result<(), StateError> {
         (slot.frame, slot.sum) = (self.memory.frame, self.memory.sum);
         slot.words.copy_from_slice(&self.memory.words);
+        Ok(())
     }
 
-    fn restore(&mut self, snapshot: &Memory) {
+    fn restore(&mut self, snapshot: &Memory) -> Result<(), StateError> {
         (self.memory.frame, self.memory.sum) = (snapshot.frame, snapshot.sum);
         self.memory.words.copy_from_slice(&snapshot.words);
+        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ use games::faulty::{Fault, Faulty};
 use games::faulty::{LINK, PLAY, autopsies, play_out, sim_match, step_differs};
 use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::{Play, Setup, SimMatch, every_fourth};
-use rebout::{AutopsyVerdict, Cues, Event, Frame, Game, Inputs, Player, Save, Verdict, fields};
+use rebout::{AutopsyVerdict, Cues, Event, Frame, Game, Inputs, Player, Save, StateError, Verdict, fields};
 
 #[test]
 fn frame_and_field_are_found_at_every_interval_and_window() {
@@ -139,11 +139,13 @@ impl Save for Arena {
     fn snapshot(&self) -> Brawl {
         self.brawl.clone()
     }
-    fn save(&self, slot: &mut Brawl) {
+    fn save(&self, slot: &mut Brawl) -> Result<(), StateError> {
         slot.clone_from(&self.brawl);
+        Ok(())
     }
-    fn restore(&mut self, snapshot: &Brawl) {
+    fn restore(&mut self, snapshot: &Brawl) -> Result<(), StateError> {
         self.brawl.clone_from(snapshot);
+        Ok(())
     }
 }
 

@@ -6,7 +6,9 @@ use rebout::fields::Bits;
 use rebout::lab::link::LinkConfig;
 use rebout::lab::{Play, Setup, SimMatch, every_fourth};
 use rebout::rollback::{EngineConfig, Rollback};
-use rebout::{Autopsy, AutopsyVerdict, Buttons, Cues, Event, Fields, Frame, Game, Inputs, Player, Save};
+use rebout::{
+    Autopsy, AutopsyVerdict, Buttons, Cues, Event, Fields, Frame, Game, Inputs, Player, Save, StateError,
+};
 use rebout::{SyncTest, checksum, fields};
 use std::collections::BTreeMap;
 
@@ -140,14 +142,16 @@ impl Save for Archery {
         ArcherySnapshot { arrows: self.arrows.clone(), hits: self.hits }
     }
 
-    fn save(&self, slot: &mut ArcherySnapshot) {
+    fn save(&self, slot: &mut ArcherySnapshot) -> Result<(), StateError> {
         slot.arrows.clone_from(&self.arrows);
         slot.hits = self.hits;
+        Ok(())
     }
 
-    fn restore(&mut self, snapshot: &ArcherySnapshot) {
+    fn restore(&mut self, snapshot: &ArcherySnapshot) -> Result<(), StateError> {
         self.arrows.clone_from(&snapshot.arrows);
         self.hits = snapshot.hits;
+        Ok(())
     }
 }
 
@@ -221,16 +225,18 @@ impl Save for Handle {
 
     fn snapshot(&self) -> Memory {
         let mut memory = Memory(vec![0; core_library::MEMORY_LEN].into_boxed_slice());
-        self.save(&mut memory);
+        self.0.write_state(&mut memory.0);
         memory
     }
 
-    fn save(&self, slot: &mut Memory) {
+    fn save(&self, slot: &mut Memory) -> Result<(), StateError> {
         self.0.write_state(&mut slot.0);
+        Ok(())
     }
 
-    fn restore(&mut self, snapshot: &Memory) {
+    fn restore(&mut self, snapshot: &Memory) -> Result<(), StateError> {
         self.0.read_state(&snapshot.0);
+        Ok(())
     }
 }
 
@@ -264,12 +270,14 @@ impl Save for Bodies<'_> {
         self.0.bodies.clone()
     }
 
-    fn save(&self, slot: &mut Vec<(i32, i32)>) {
+    fn save(&self, slot: &mut Vec<(i32, i32)>) -> Result<(), StateError> {
         slot.clone_from(&self.0.bodies);
+        Ok(())
     }
 
-    fn restore(&mut self, snapshot: &Vec<(i32, i32)>) {
+    fn restore(&mut self, snapshot: &Vec<(i32, i32)>) -> Result<(), StateError> {
         self.0.bodies.clone_from(snapshot);
+        Ok(())
     }
 }
 
@@ -367,13 +375,15 @@ impl Save for Realm {
     fn snapshot(&self) -> RealmSnapshot {
         RealmSnapshot { units: self.units.clone(), frame: self.frame }
     }
-    fn save(&self, slot: &mut RealmSnapshot) {
+    fn save(&self, slot: &mut RealmSnapshot) -> Result<(), StateError> {
         slot.units.clone_from(&self.units);
         slot.frame = self.frame;
+        Ok(())
     }
-    fn restore(&mut self, snapshot: &RealmSnapshot) {
+    fn restore(&mut self, snapshot: &RealmSnapshot) -> Result<(), StateError> {
         self.units.clone_from(&snapshot.units);
         self.frame = snapshot.frame;
+        Ok(())
     }
 }
 

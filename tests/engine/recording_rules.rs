@@ -68,7 +68,7 @@ fn bad_record_ends_the_recording_before_its_chunk() {
         ("a player that does not exist", &[3, 0, 1, 2, 1]),
         ("an unknown winner", &[4, 4, 5]),
         ("an unknown outcome", &[4, 0, 6]),
-        ("an unknown reason", &[4, 0, 4, 14]),
+        ("an unknown reason", &[4, 0, 4, 200]),
         ("a record after the end", &[4, 0, 5, 1, 1, 0]),
     ] {
         let recording = opened(&[GOOD, records]);

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use rebout::rollback::{Advance, EngineConfig, MAX_WINDOW, Rollback, RollbackStats};
 use rebout::{
-    Buttons, Cue, CueEvent, Cues, Frame, Game, Input, Inputs, Player, Prediction, Save, Saving, fields,
+    Buttons, Cue, CueEvent, Cues, Frame, Game, Input, Inputs, Player, Prediction, Save, Saving, StateError,
+    fields,
 };
 use std::cell::Cell;
 
@@ -38,14 +39,16 @@ impl Save for Counted {
         self.state
     }
 
-    fn save(&self, slot: &mut Sum) {
+    fn save(&self, slot: &mut Sum) -> Result<(), StateError> {
         self.saves.set(self.saves.get() + 1);
         *slot = self.state;
+        Ok(())
     }
 
-    fn restore(&mut self, snapshot: &Sum) {
+    fn restore(&mut self, snapshot: &Sum) -> Result<(), StateError> {
         self.restores += 1;
         self.state = *snapshot;
+        Ok(())
     }
 }
 

@@ -1,7 +1,8 @@
 //! The sync test: mistakes that would desync a match are found, and named.
 
 use rebout::{
-    Buttons, Cues, Frame, Game, Inputs, Player, Rng, Save, SyncTest, SyncTestError, checksum, fields,
+    Buttons, Cues, Frame, Game, Inputs, Player, Rng, Save, StateError, SyncTest, SyncTestError, checksum,
+    fields,
 };
 use std::cell::Cell;
 
@@ -50,11 +51,13 @@ impl Save for Mistaken<'_> {
     fn snapshot(&self) -> Ball {
         self.ball
     }
-    fn save(&self, slot: &mut Ball) {
+    fn save(&self, slot: &mut Ball) -> Result<(), StateError> {
         *slot = self.ball;
+        Ok(())
     }
-    fn restore(&mut self, snapshot: &Ball) {
+    fn restore(&mut self, snapshot: &Ball) -> Result<(), StateError> {
         self.ball = *snapshot;
+        Ok(())
     }
 }
 
@@ -161,13 +164,15 @@ impl Save for Forgetful {
     fn snapshot(&self) -> Ball {
         self.ball
     }
-    fn save(&self, slot: &mut Ball) {
+    fn save(&self, slot: &mut Ball) -> Result<(), StateError> {
         let speed = if self.saves_speed { self.ball.speed } else { slot.speed };
         *slot = Ball { speed, ..self.ball };
+        Ok(())
     }
-    fn restore(&mut self, snapshot: &Ball) {
+    fn restore(&mut self, snapshot: &Ball) -> Result<(), StateError> {
         let speed = if self.restores_speed { snapshot.speed } else { self.ball.speed };
         self.ball = Ball { speed, ..*snapshot };
+        Ok(())
     }
 }
 
@@ -204,11 +209,13 @@ impl Save for Partial {
     fn snapshot(&self) -> Ball {
         self.ball
     }
-    fn save(&self, slot: &mut Ball) {
+    fn save(&self, slot: &mut Ball) -> Result<(), StateError> {
         *slot = self.ball;
+        Ok(())
     }
-    fn restore(&mut self, snapshot: &Ball) {
+    fn restore(&mut self, snapshot: &Ball) -> Result<(), StateError> {
         self.ball = *snapshot;
+        Ok(())
     }
 }
 
@@ -244,11 +251,13 @@ impl Save for Blind {
     fn snapshot(&self) -> Twins {
         self.twins
     }
-    fn save(&self, slot: &mut Twins) {
+    fn save(&self, slot: &mut Twins) -> Result<(), StateError> {
         *slot = self.twins;
+        Ok(())
     }
-    fn restore(&mut self, snapshot: &Twins) {
+    fn restore(&mut self, snapshot: &Twins) -> Result<(), StateError> {
         self.twins = *snapshot;
+        Ok(())
     }
 }
 
@@ -345,12 +354,14 @@ impl Save for Cached {
     fn snapshot(&self) -> Ball {
         self.ball
     }
-    fn save(&self, slot: &mut Ball) {
+    fn save(&self, slot: &mut Ball) -> Result<(), StateError> {
         *slot = self.ball;
+        Ok(())
     }
-    fn restore(&mut self, snapshot: &Ball) {
+    fn restore(&mut self, snapshot: &Ball) -> Result<(), StateError> {
         self.ball = *snapshot;
         self.steps_since_restore = 0;
+        Ok(())
     }
 }
 
@@ -386,11 +397,13 @@ impl Save for Guarded {
     fn snapshot(&self) -> (Ball, u32) {
         (self.ball, self.frame)
     }
-    fn save(&self, slot: &mut (Ball, u32)) {
+    fn save(&self, slot: &mut (Ball, u32)) -> Result<(), StateError> {
         *slot = self.snapshot();
+        Ok(())
     }
-    fn restore(&mut self, snapshot: &(Ball, u32)) {
+    fn restore(&mut self, snapshot: &(Ball, u32)) -> Result<(), StateError> {
         (self.ball, self.frame) = *snapshot;
+        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The sync test: a `save` that changes the game, and code that only inverted inputs reach.
 
 use crate::sync_test::{Ball, Mistaken, changing_inputs};
-use rebout::{Cues, Game, Inputs, Player, Save, SyncTest, SyncTestError};
+use rebout::{Cues, Game, Inputs, Player, Save, StateError, SyncTest, SyncTestError};
 use std::cell::Cell;
 
 /// Advances a counter when it is saved: as a core does that polls its pads while it serializes. The snapshot has the value
@@ -18,16 +18,18 @@ impl Save for Polling {
     fn snapshot(&self) -> Ball {
         self.ball.get()
     }
-    fn save(&self, slot: &mut Ball) {
+    fn save(&self, slot: &mut Ball) -> Result<(), StateError> {
         *slot = self.ball.get();
         self.unsaved_steps.set(0);
         if self.fires_after.is_none() {
             self.ball.set(Ball { bounces: slot.bounces.wrapping_add(1), ..*slot });
         }
+        Ok(())
     }
-    fn restore(&mut self, snapshot: &Ball) {
+    fn restore(&mut self, snapshot: &Ball) -> Result<(), StateError> {
         self.ball.set(*snapshot);
         self.unsaved_steps.set(0);
+        Ok(())
     }
 }
 

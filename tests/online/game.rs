@@ -4,7 +4,7 @@ use crate::sim_network::{Shared, SimNetwork, SimSocket, TICK, addr, socket};
 use core::time::Duration;
 use rebout::{
     Buttons, ConnectOptions, Connection, Cues, Event, Finish, Game, Inputs, Now, Online, Options, Player,
-    Save, fields,
+    Save, StateError, fields,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,12 +34,14 @@ impl Save for Tally {
         self.state
     }
 
-    fn save(&self, slot: &mut Sums) {
+    fn save(&self, slot: &mut Sums) -> Result<(), StateError> {
         *slot = self.state;
+        Ok(())
     }
 
-    fn restore(&mut self, snapshot: &Sums) {
+    fn restore(&mut self, snapshot: &Sums) -> Result<(), StateError> {
         self.state = *snapshot;
+        Ok(())
     }
 }
 

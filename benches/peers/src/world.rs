@@ -1,6 +1,6 @@
 //! The game that all libraries play: two players, a state of any size, and the same small step whatever the size.
 
-use rebout::{Cues, Fields, Game, Inputs, Pages, Save, checksum, fields};
+use rebout::{Cues, Fields, Game, Inputs, Pages, Save, StateError, checksum, fields};
 
 /// How many words a step changes, far apart. A step that touched more would hide the library behind the game.
 const WORDS_A_STEP: u32 = 8;
@@ -153,14 +153,14 @@ impl Save for Paged {
         self.clone()
     }
 
-    fn save(&self, slot: &mut Self) {
+    fn save(&self, slot: &mut Self) -> Result<(), StateError> {
         (slot.frame, slot.sum) = (self.frame, self.sum);
-        self.memory.save(&mut slot.memory);
+        self.memory.save(&mut slot.memory)
     }
 
-    fn restore(&mut self, snapshot: &Self) {
+    fn restore(&mut self, snapshot: &Self) -> Result<(), StateError> {
         (self.frame, self.sum) = (snapshot.frame, snapshot.sum);
-        self.memory.restore(&snapshot.memory);
+        self.memory.restore(&snapshot.memory)
     }
 }
 
@@ -177,14 +177,16 @@ impl<T: Word> Save for Large<T> {
         self.clone()
     }
 
-    fn save(&self, slot: &mut Self) {
+    fn save(&self, slot: &mut Self) -> Result<(), StateError> {
         (slot.frame, slot.sum) = (self.frame, self.sum);
         slot.words.copy_from_slice(&self.words);
+        Ok(())
     }
 
-    fn restore(&mut self, snapshot: &Self) {
+    fn restore(&mut self, snapshot: &Self) -> Result<(), StateError> {
         (self.frame, self.sum) = (snapshot.frame, snapshot.sum);
         self.words.copy_from_slice(&snapshot.words);
+        Ok(())
     }
 }
 

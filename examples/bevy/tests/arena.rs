@@ -86,7 +86,7 @@ fn restored_world_keeps_the_entity_ids_of_its_snapshot() {
     let count = entities(&mut game);
     (200..400).for_each(|frame| game.step(inputs(frame), &mut cues));
     assert!(!diff(&before, &game.snapshot()).is_empty());
-    game.restore(&before);
+    game.restore(&before).unwrap();
     assert!(diff(&before, &game.snapshot()).is_empty());
     assert_eq!(entities(&mut game), count);
 }

@@ -5,7 +5,7 @@ use core::time::Duration;
 use rebout::lab::link::LinkConfig;
 use rebout::lab::{Play, Setup, SimMatch, every_fourth};
 use rebout::replay::{Recorder, Replay};
-use rebout::{Autopsy, Config, Cues, Event, Game, Inputs, Player, Save, Session};
+use rebout::{Autopsy, Config, Cues, Event, Game, Inputs, Player, Save, Session, StateError};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -47,11 +47,13 @@ impl Save for Faulty {
     fn snapshot(&self) -> Playground {
         self.inner
     }
-    fn save(&self, slot: &mut Playground) {
+    fn save(&self, slot: &mut Playground) -> Result<(), StateError> {
         *slot = self.inner;
+        Ok(())
     }
-    fn restore(&mut self, snapshot: &Playground) {
+    fn restore(&mut self, snapshot: &Playground) -> Result<(), StateError> {
         self.inner = *snapshot;
+        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! A game with heap memory: two cannons and as many shots in the air as they have fired. Its snapshot is a list that
 //! grows and shrinks, of some four kilobytes: too large for every frame of it to be kept for an autopsy.
 
-use rebout::{Cue, Cues, Game, Inputs, Player, Rng, Save, fields};
+use rebout::{Cue, Cues, Game, Inputs, Player, Rng, Save, StateError, fields};
 
 const LEFT: u16 = 1;
 const RIGHT: u16 = 2;
@@ -77,17 +77,19 @@ impl Save for Swarm {
         SwarmSnapshot { frame: self.frame, hits: self.hits, at: self.at, rng: self.rng, shots }
     }
 
-    fn save(&self, slot: &mut SwarmSnapshot) {
+    fn save(&self, slot: &mut SwarmSnapshot) -> Result<(), StateError> {
         (slot.frame, slot.hits, slot.at, slot.rng) = (self.frame, self.hits, self.at, self.rng);
         slot.shots.clear();
         slot.shots.extend_from_slice(&self.shots);
+        Ok(())
     }
 
-    fn restore(&mut self, snapshot: &SwarmSnapshot) {
+    fn restore(&mut self, snapshot: &SwarmSnapshot) -> Result<(), StateError> {
         (self.frame, self.hits, self.at, self.rng) =
             (snapshot.frame, snapshot.hits, snapshot.at, snapshot.rng);
         self.shots.clear();
         self.shots.extend_from_slice(&snapshot.shots);
+        Ok(())
     }
 }
 

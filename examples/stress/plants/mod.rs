@@ -11,7 +11,7 @@ mod stepping;
 use crate::subjects::{NO_BLOW, brawl, struck};
 use games::playground::Playground;
 use rebout::lab::stress::Stress;
-use rebout::{Cues, Frame, Game, Input, Inputs, Player, Save, fields};
+use rebout::{Cues, Frame, Game, Input, Inputs, Player, Save, StateError, fields};
 
 /// The fight, and around it the sort of thing that mistakes are made with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -264,16 +264,18 @@ impl Save for Planted {
 
     fn snapshot(&self) -> Arena {
         let mut slot = Arena::new(1);
-        self.save(&mut slot);
+        self.mistake.save(&self.arena, &mut slot);
         slot
     }
 
-    fn save(&self, slot: &mut Arena) {
+    fn save(&self, slot: &mut Arena) -> Result<(), StateError> {
         self.mistake.save(&self.arena, slot);
+        Ok(())
     }
 
-    fn restore(&mut self, snapshot: &Arena) {
+    fn restore(&mut self, snapshot: &Arena) -> Result<(), StateError> {
         self.mistake.restore(&mut self.arena, snapshot);
+        Ok(())
     }
 }
 

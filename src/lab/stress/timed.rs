@@ -1,7 +1,7 @@
 //! A game that is over after a number of frames, so that every match comes to a verdict.
 
 use super::Press;
-use crate::{Cues, Fields, Frame, Game, Input, Inputs, Save, Visitor};
+use crate::{Cues, Fields, Frame, Game, Input, Inputs, Save, StateError, Visitor};
 use std::rc::Rc;
 
 /// Changes a game before a frame, like the program around it might.
@@ -44,15 +44,17 @@ impl<G: Game> Save for Timed<G> {
     }
 
     #[inline]
-    fn save(&self, slot: &mut Self::Snapshot) {
-        self.game.save(&mut slot.state);
+    fn save(&self, slot: &mut Self::Snapshot) -> Result<(), StateError> {
+        self.game.save(&mut slot.state)?;
         slot.frame = self.frame;
+        Ok(())
     }
 
     #[inline]
-    fn restore(&mut self, snapshot: &Self::Snapshot) {
-        self.game.restore(&snapshot.state);
+    fn restore(&mut self, snapshot: &Self::Snapshot) -> Result<(), StateError> {
+        self.game.restore(&snapshot.state)?;
         self.frame = snapshot.frame;
+        Ok(())
     }
 }
 

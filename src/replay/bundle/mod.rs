@@ -305,7 +305,7 @@ mod tests {
     fn a_field_that_the_rerun_lacks_differs() {
         let states = [vec![leaf("hp", 1), leaf("mana", 7)], Vec::new()];
         let bundle = Bundle::new("game", with_states(states, 70..100), replay(100)).unwrap();
-        let rerun = bundle.rerun(&mut Fighter { hp: 1 });
+        let rerun = bundle.rerun(&mut Fighter { hp: 1 }).unwrap();
         assert_eq!((rerun.matches(Player::One), rerun.matches(Player::Two)), (Some(false), None));
         let [one, two] = &rerun.differs;
         assert_eq!((one.len(), &*one[0].path, &one[0].right, two.len()), (1, "mana", &None, 0));

@@ -2,7 +2,7 @@
 
 use super::Bundle;
 use crate::session::desync::by_path;
-use crate::{Cues, Difference, Fields, Frame, Game, OwnedLeaf, Player, checksum, walk};
+use crate::{Cues, Difference, Fields, Frame, Game, OwnedLeaf, Player, StateError, checksum, walk};
 
 /// The outcome of a clean run of a bundle's inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,10 @@ impl Rerun {
 impl Bundle {
     /// Steps `game`, which is in its first state and made from the seed of the [replay](Self::replay), up to the
     /// first diverging frame.
-    pub fn rerun<G: Game>(&self, game: &mut G) -> Rerun {
+    ///
+    /// # Errors
+    /// If the game could not save a state.
+    pub fn rerun<G: Game>(&self, game: &mut G) -> Result<Rerun, StateError> {
         let (autopsy, mut cues) = (self.autopsy(), Cues::new());
         let end = autopsy.first_divergence;
         let mut slot = game.snapshot();
@@ -39,21 +42,21 @@ impl Bundle {
         // A bundle whose replay does not reach this far is not made, and not read.
         for inputs in self.replay().inputs.iter().take(end.0 as usize) {
             if autopsy.last_match == Some(frame) {
-                game.save(&mut slot);
+                game.save(&mut slot)?;
                 last_match = Some((frame, checksum(&slot)));
             }
             cues.clear();
             game.step(*inputs, &mut cues);
             frame = frame.next();
         }
-        game.save(&mut slot);
+        game.save(&mut slot)?;
         let [one, two] = &autopsy.states;
-        Rerun {
+        Ok(Rerun {
             last_match,
             first_divergence: (frame, checksum(&slot)),
             differs: [differences(one, &slot), differences(two, &slot)],
             compared: [one.len(), two.len()],
-        }
+        })
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) use watch::{CheckedChecksum, Comparison};
 use crate::channel::refusal::Refusal;
 use crate::protocol::time::Time;
 use crate::rollback::Rollback;
-use crate::{Desync, Fields, Frame, Game, OnDesync, Player};
+use crate::{Desync, Fields, Frame, Game, OnDesync, Player, StateError};
 use autopsy::{Conclusion, Examiner, Past};
 use dispute::{Dispute, Step};
 use watch::{Archive, Checksums, Progress, Sliced};
@@ -215,31 +215,34 @@ impl<S: Fields> Watch<S> {
 
     /// Goes on with the autopsy and returns its report when it is done, and why the match ends then, if it is to. The game is
     /// left as it was.
+    ///
+    /// # Errors
+    /// If the game could not save or restore a state.
     pub(crate) fn work<G: Game<Snapshot = S>>(
         &mut self,
         now: Time,
         game: &mut G,
         rollback: &Rollback<S>,
-    ) -> Option<(Autopsy, Option<Stop>)> {
+    ) -> Result<Option<(Autopsy, Option<Stop>)>, StateError> {
         // Later frames than the autopsy needs would overwrite those that it needs.
         if let Some(frame) = self.examiner.target() {
             self.archive.freeze_after(frame);
         }
         let (past, last_match) = (Past::new(&self.archive, rollback), self.checksums.newest_match());
-        let conclusion = self.examiner.work(now, game, past, last_match);
-        let Conclusion { autopsy, judgement } = conclusion?;
+        let conclusion = self.examiner.work(now, game, past, last_match)?;
+        let Some(Conclusion { autopsy, judgement }) = conclusion else { return Ok(None) };
         // The states of matches in the meantime were not kept.
         self.archive.thaw();
         self.checksums.forget_match();
         let stop = match self.on_desync {
             OnDesync::Stop => self.dispute.judged(judgement),
-            OnDesync::GoOn | OnDesync::Report => return Some((autopsy, None)),
+            OnDesync::GoOn | OnDesync::Report => return Ok(Some((autopsy, None))),
         };
         // The autopsy about the last states of a match is the last one.
         if rollback.ended().is_none() {
             self.examiner.reopen();
         }
-        Some((autopsy, stop))
+        Ok(Some((autopsy, stop)))
     }
 
     /// Ends an autopsy that is under way and returns the report of what is known.
@@ -299,7 +302,7 @@ mod tests {
     use super::*;
     use crate::protocol::time::Span;
     use crate::rollback::EngineConfig;
-    use crate::{Buttons, Cues, Inputs, Save, checksum};
+    use crate::{Buttons, Cues, Inputs, Save, StateError, checksum};
 
     const CADENCE: u16 = 4;
 
@@ -314,11 +317,13 @@ mod tests {
         fn snapshot(&self) -> Vec<u64> {
             self.words.clone()
         }
-        fn save(&self, slot: &mut Vec<u64>) {
+        fn save(&self, slot: &mut Vec<u64>) -> Result<(), StateError> {
             slot.clone_from(&self.words);
+            Ok(())
         }
-        fn restore(&mut self, snapshot: &Vec<u64>) {
+        fn restore(&mut self, snapshot: &Vec<u64>) -> Result<(), StateError> {
             self.words.clone_from(snapshot);
+            Ok(())
         }
     }
 
@@ -362,7 +367,7 @@ mod tests {
         }
 
         fn work(&mut self, now: Time) -> Option<(Autopsy, Option<Stop>)> {
-            self.watch.work(now, &mut self.game, &self.engine)
+            self.watch.work(now, &mut self.game, &self.engine).expect("a state of words is always saved")
         }
 
         /// The payload of a START of the peer.

@@ -2,7 +2,7 @@
 
 use games::playground::{Playground, script};
 use rebout::net::{Driver, Memory};
-use rebout::{Config, Event, Game, Lobby, Save, Session, Verdict};
+use rebout::{Config, Event, Game, Lobby, Save, Session, StateError, Verdict};
 use std::cell::Cell;
 use std::time::Duration;
 
@@ -17,11 +17,13 @@ impl Save for Short {
     fn snapshot(&self) -> Playground {
         self.0
     }
-    fn save(&self, slot: &mut Playground) {
+    fn save(&self, slot: &mut Playground) -> Result<(), StateError> {
         *slot = self.0;
+        Ok(())
     }
-    fn restore(&mut self, snapshot: &Playground) {
+    fn restore(&mut self, snapshot: &Playground) -> Result<(), StateError> {
         self.0 = *snapshot;
+        Ok(())
     }
 }
 

@@ -12,6 +12,8 @@ use std::time::Instant;
 const CARRIED: u32 = 16;
 /// How many frames of inputs and beliefs are kept.
 const KEPT: usize = 64;
+/// The states are copied, which never fails.
+const COPIED: &str = "a copy never fails";
 
 pub(super) struct ByHand<W> {
     world: W,
@@ -85,7 +87,7 @@ impl<W: World> ByHand<W> {
 
     fn save(&mut self, frame: u32) {
         let slots = self.snapshots.len();
-        self.world.save(&mut self.snapshots[frame as usize % slots]);
+        self.world.save(&mut self.snapshots[frame as usize % slots]).expect(COPIED);
     }
 
     fn send(&self) {
@@ -106,7 +108,7 @@ impl<W: World> Machine for ByHand<W> {
         self.due += FRAME_NS;
         if let Some(wrong) = wrong {
             let slots = self.snapshots.len();
-            self.world.restore(&self.snapshots[wrong as usize % slots]);
+            self.world.restore(&self.snapshots[wrong as usize % slots]).expect(COPIED);
             for again in wrong..self.frame {
                 if again > wrong {
                     self.save(again);

@@ -10,7 +10,7 @@ use bevy_ecs::component::{Component, Mutable};
 use bevy_ecs::prelude::{Resource, World};
 use bevy_ecs::schedule::{Schedule, ScheduleLabel};
 use parts::{Part, ResourcePart, Rows};
-use rebout::{Cue, Cues, Fields, Game, Inputs, Save, fields};
+use rebout::{Cue, Cues, Fields, Game, Inputs, Save, StateError, fields};
 use std::borrow::BorrowMut;
 
 /// The id of an entity of the simulation.
@@ -119,12 +119,14 @@ impl<W: BorrowMut<World>> Save for Rolled<W> {
         snapshot
     }
 
-    fn save(&self, slot: &mut Snapshot) {
+    fn save(&self, slot: &mut Snapshot) -> Result<(), StateError> {
         slot.save(self.0.borrow());
+        Ok(())
     }
 
-    fn restore(&mut self, snapshot: &Snapshot) {
+    fn restore(&mut self, snapshot: &Snapshot) -> Result<(), StateError> {
         snapshot.restore(self.0.borrow_mut());
+        Ok(())
     }
 }
 

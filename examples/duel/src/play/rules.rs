@@ -1,6 +1,6 @@
 //! The rules that two machines must agree on before they play, and the duel as a session steps it.
 
-use rebout::{Config, Cue, Cues, FrameRate, Game, Inputs, Player, Save};
+use rebout::{Config, Cue, Cues, FrameRate, Game, Inputs, Player, Save, StateError};
 
 use games::duel::Duel;
 use games::duel::buttons::{DOWN, LEFT, RIGHT, UP};
@@ -58,12 +58,14 @@ impl Save for RuledDuel<'_> {
         *self.duel
     }
 
-    fn save(&self, slot: &mut Duel) {
+    fn save(&self, slot: &mut Duel) -> Result<(), StateError> {
         *slot = *self.duel;
+        Ok(())
     }
 
-    fn restore(&mut self, snapshot: &Duel) {
+    fn restore(&mut self, snapshot: &Duel) -> Result<(), StateError> {
         *self.duel = *snapshot;
+        Ok(())
     }
 }
 

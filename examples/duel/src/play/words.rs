@@ -26,6 +26,8 @@ pub fn exit_code(finish: &Finish) -> u8 {
             | Reason::VoidChecksums { .. }
             | Reason::NotesWithheld
             | Reason::InputsHeldBack
+            | Reason::StateFailed
+            | Reason::StateFailedHere
             | Reason::ProtocolViolation,
         ) => exit::FAILED,
         _ => exit::LOST,

@@ -8,7 +8,7 @@ use games::duel::bot::Level;
 use games::duel::effects::{Effect, Shown};
 use games::duel::script;
 use rebout::rollback::{Advance, EngineConfig, Rollback};
-use rebout::{Cue, CueChange, Cues, Frame, Game, Inputs, Player, Save};
+use rebout::{Cue, CueChange, Cues, Frame, Game, Inputs, Player, Save, StateError};
 use stage::sound::{Bank, Levels, Mixer, Sound, SoundId};
 
 /// Samples of one frame, on both sides.
@@ -57,12 +57,14 @@ impl Save for Noted<'_> {
         *self.duel
     }
 
-    fn save(&self, slot: &mut Duel) {
+    fn save(&self, slot: &mut Duel) -> Result<(), StateError> {
         *slot = *self.duel;
+        Ok(())
     }
 
-    fn restore(&mut self, snapshot: &Duel) {
+    fn restore(&mut self, snapshot: &Duel) -> Result<(), StateError> {
         *self.duel = *snapshot;
+        Ok(())
     }
 }
 

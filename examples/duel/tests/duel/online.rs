@@ -144,7 +144,7 @@ fn read(path: &str) -> Replay {
     let file = std::fs::read(path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let recording = Recording::open(file).unwrap_or_else(|error| panic!("{path}: {error}"));
     let compared = recording.verify(&mut Duel::new(recording.header().seed));
-    assert!(compared.is_ok_and(|compared| compared > 0), "{path}: {compared:?}");
+    assert!(compared.as_ref().is_ok_and(|compared| *compared > 0), "{path}: {compared:?}");
     recording.to_replay()
 }
 

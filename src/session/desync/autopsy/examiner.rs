@@ -14,7 +14,7 @@ use super::stage::{Case, Level, Stage, Turn};
 use crate::protocol::time::{Span, Time};
 use crate::session::desync::watch::Comparison;
 use crate::wire::autopsy::{self, Note};
-use crate::{Fields, Frame, Game, Player};
+use crate::{Fields, Frame, Game, Player, StateError};
 use core::mem;
 
 /// How long the peer has to tell everything. After that the report is made of what is known.
@@ -168,13 +168,16 @@ impl<S: Fields> Examiner<S> {
 
     /// Goes as far as possible with what is known and a few steps, and returns the report when it is made. The game is left
     /// as it was.
+    ///
+    /// # Errors
+    /// If the game could not save or restore a state. There is no report then.
     pub(crate) fn work<G: Game<Snapshot = S>>(
         &mut self,
         now: Time,
         game: &mut G,
         past: Past<'_, S>,
         last_match: Option<Frame>,
-    ) -> Option<Conclusion> {
+    ) -> Result<Option<Conclusion>, StateError> {
         // After the last state of a match the comparison of verdicts follows.
         if let Stage::Asked { since } = self.stage
             && let Some(theirs) = self.theirs.claim()
@@ -190,19 +193,19 @@ impl<S: Fields> Examiner<S> {
             if is_late && !self.stage.is_own_work() {
                 match self.stage {
                     Stage::Opening { since, ours } => {
-                        self.stage = self.trace(since, ours, self.scope(ours), game, past);
+                        self.stage = self.trace(since, ours, self.scope(ours), game, past)?;
                         continue;
                     }
-                    _ => return self.conclude(past),
+                    _ => return Ok(self.conclude(past)),
                 }
             }
             let turn = match mem::replace(&mut self.stage, Stage::Idle) {
-                Stage::Opening { since, ours } => self.open(since, ours, game, past),
-                Stage::Basing(case) => self.base(case, game, past),
-                Stage::Retracing(case, retrace) => self.retrace(case, retrace, game, past, &mut budget),
+                Stage::Opening { since, ours } => self.open(since, ours, game, past)?,
+                Stage::Basing(case) => self.base(case, game, past)?,
+                Stage::Retracing(case, retrace) => self.retrace(case, retrace, game, past, &mut budget)?,
                 Stage::Tracing(case, resimulation) => self.choose(case, resimulation, past),
                 Stage::Reaching(case, chosen, resimulation) => {
-                    self.reach(case, chosen, resimulation, game, &mut budget)
+                    self.reach(case, chosen, resimulation, game, &mut budget)?
                 }
                 Stage::Choosing(case, examined) => self.agree(case, examined, past),
                 Stage::Narrowing(case, examined, level) => self.narrow(case, examined, level, past),
@@ -213,13 +216,13 @@ impl<S: Fields> Examiner<S> {
                 Turn::Next(stage) => self.stage = stage,
                 Turn::Wait(stage) => {
                     self.stage = stage;
-                    return None;
+                    return Ok(None);
                 }
                 Turn::Conclude(stage) => {
                     self.stage = stage;
-                    return self.conclude(past);
+                    return Ok(self.conclude(past));
                 }
-                Turn::Done(findings) => return self.report(findings, past),
+                Turn::Done(findings) => return Ok(self.report(findings, past)),
             }
         }
     }
@@ -230,14 +233,14 @@ impl<S: Fields> Examiner<S> {
         ours: Claim,
         game: &mut G,
         past: Past<'_, S>,
-    ) -> Turn<S> {
+    ) -> Result<Turn<S>, StateError> {
         if let Some(theirs) = self.answer_to(ours) {
             let scope = Scope::of_both(ours, theirs);
             if past.reaches(scope.target) {
-                return Turn::Next(self.trace(since, ours, scope, game, past));
+                return Ok(Turn::Next(self.trace(since, ours, scope, game, past)?));
             }
         }
-        Turn::Wait(Stage::Opening { since, ours })
+        Ok(Turn::Wait(Stage::Opening { since, ours }))
     }
 
     /// Takes the checksums of the frames in question and sends them: of a resimulation only if there is a base.
@@ -248,23 +251,28 @@ impl<S: Fields> Examiner<S> {
         scope: Scope,
         game: &mut G,
         past: Past<'_, S>,
-    ) -> Stage<S> {
+    ) -> Result<Stage<S>, StateError> {
         let ours = Traces { recorded: resimulate::recorded(past, scope), ..Traces::default() };
         self.exchange.trace(false, &ours.recorded);
         let case = Case { since, claim, scope, ours };
-        if scope.base.is_some() { self.trace_again(case, game, past) } else { Stage::Basing(case) }
+        if scope.base.is_some() { self.trace_again(case, game, past) } else { Ok(Stage::Basing(case)) }
     }
 
     /// Takes as the base the newest frame that both machines recorded alike, or else the match that only one of them
     /// knows of. Both have the same traces and claims, so they take the same frame.
-    fn base<G: Game<Snapshot = S>>(&mut self, mut case: Case, game: &mut G, past: Past<'_, S>) -> Turn<S> {
+    fn base<G: Game<Snapshot = S>>(
+        &mut self,
+        mut case: Case,
+        game: &mut G,
+        past: Past<'_, S>,
+    ) -> Result<Turn<S>, StateError> {
         let theirs = &self.theirs.traces().recorded;
         if !theirs.complete {
-            return Turn::Wait(Stage::Basing(case));
+            return Ok(Turn::Wait(Stage::Basing(case)));
         }
         let agreed = case.ours.recorded.newest_agreement(theirs, case.scope);
         case.scope.base = agreed.or(case.scope.lone_match);
-        Turn::Next(self.trace_again(case, game, past))
+        Ok(Turn::Next(self.trace_again(case, game, past)?))
     }
 
     /// Begins to take the checksums of a resimulation.
@@ -273,11 +281,11 @@ impl<S: Fields> Examiner<S> {
         mut case: Case,
         game: &mut G,
         past: Past<'_, S>,
-    ) -> Stage<S> {
-        match Retrace::new(game, past, case.scope, case.claim.last_match(), &mut case.ours) {
+    ) -> Result<Stage<S>, StateError> {
+        Ok(match Retrace::new(game, past, case.scope, case.claim.last_match(), &mut case.ours)? {
             Some(retrace) => Stage::Retracing(case, Box::new(retrace)),
             None => self.traced(case, None),
-        }
+        })
     }
 
     fn retrace<G: Game<Snapshot = S>>(
@@ -287,11 +295,11 @@ impl<S: Fields> Examiner<S> {
         game: &mut G,
         past: Past<'_, S>,
         budget: &mut Budget,
-    ) -> Turn<S> {
-        if !retrace.go_on(game, past, case.scope, &mut case.ours, budget) {
-            return Turn::Wait(Stage::Retracing(case, retrace));
+    ) -> Result<Turn<S>, StateError> {
+        if !retrace.go_on(game, past, case.scope, &mut case.ours, budget)? {
+            return Ok(Turn::Wait(Stage::Retracing(case, retrace)));
         }
-        Turn::Next(self.traced(case, Some(Box::new(retrace.into_resimulation()))))
+        Ok(Turn::Next(self.traced(case, Some(Box::new(retrace.into_resimulation())))))
     }
 
     /// Sends the checksums of the resimulation.
@@ -331,11 +339,11 @@ impl<S: Fields> Examiner<S> {
         mut resimulation: Box<Resimulation<S>>,
         game: &mut G,
         budget: &mut Budget,
-    ) -> Turn<S> {
-        if !resimulation.go_on(game, chosen.frame(), budget, |_| {}) {
-            return Turn::Wait(Stage::Reaching(case, chosen, resimulation));
+    ) -> Result<Turn<S>, StateError> {
+        if !resimulation.go_on(game, chosen.frame(), budget, |_| {})? {
+            return Ok(Turn::Wait(Stage::Reaching(case, chosen, resimulation)));
         }
-        Turn::Next(self.chosen(case, ExaminedState::resimulated(chosen, resimulation)))
+        Ok(Turn::Next(self.chosen(case, ExaminedState::resimulated(chosen, resimulation))))
     }
 
     /// Tells which state is compared.

@@ -2,7 +2,8 @@
 
 use super::evidence::{Scope, Trace, Traces};
 use super::past::Past;
-use crate::{Cues, Fields, Frame, Game, Inputs, checksum};
+use crate::game::saved;
+use crate::{Cues, Fields, Frame, Game, Inputs, StateError, checksum};
 
 /// The most steps of an autopsy in one `advance`. At 60 Hz the longest autopsy, of 600 frames, then takes eight seconds.
 const MAX_STEPS: u32 = 3;
@@ -44,18 +45,23 @@ pub(crate) struct Resimulation<S> {
 
 impl<S: Fields> Resimulation<S> {
     /// A resimulation from state `base` up to state `target` at most, if everything for it is kept.
+    ///
+    /// # Errors
+    /// If the game could not save or restore a state. It may then be in any.
     pub(crate) fn new<G: Game<Snapshot = S>>(
         game: &mut G,
         past: Past<'_, S>,
         base: Frame,
         target: Frame,
-    ) -> Option<Self> {
-        let (from, inputs) = (past.state(base)?, past.inputs_between(base, target)?);
-        let own = game.snapshot();
-        game.restore(from);
-        let (first, state) = (game.snapshot(), game.snapshot());
-        game.restore(&own);
-        Some(Self { base, first, frame: base, state, inputs, own })
+    ) -> Result<Option<Self>, StateError> {
+        let Some((from, inputs)) = past.state(base).zip(past.inputs_between(base, target)) else {
+            return Ok(None);
+        };
+        let own = saved(game)?;
+        game.restore(from)?;
+        let (first, state) = (saved(game)?, game.snapshot());
+        game.restore(&own)?;
+        Ok(Some(Self { base, first, frame: base, state, inputs, own }))
     }
 
     /// The state that it has come to.
@@ -76,12 +82,12 @@ impl<S: Fields> Resimulation<S> {
         target: Frame,
         budget: &mut Budget,
         mut look: impl FnMut(&S),
-    ) -> bool {
+    ) -> Result<bool, StateError> {
         if self.frame >= target || budget.is_spent() {
-            return self.frame >= target;
+            return Ok(self.frame >= target);
         }
-        game.save(&mut self.own);
-        game.restore(self.state());
+        game.save(&mut self.own)?;
+        game.restore(self.state())?;
         let mut cues = Cues::new();
         while self.frame < target
             && let Some(inputs) = self.inputs.get(self.frame.since(self.base) as usize)
@@ -89,23 +95,28 @@ impl<S: Fields> Resimulation<S> {
         {
             cues.clear();
             game.step(*inputs, &mut cues);
-            game.save(&mut self.state);
+            game.save(&mut self.state)?;
             look(&self.state);
             self.frame = self.frame.next();
         }
-        game.restore(&self.own);
-        self.frame >= target
+        game.restore(&self.own)?;
+        Ok(self.frame >= target)
     }
 
     /// The checksum of the state that one step leads to from a kept state. Begins again at the base.
-    fn step_alone<G: Game<Snapshot = S>>(&mut self, game: &mut G, from: &S, inputs: Inputs) -> u32 {
+    fn step_alone<G: Game<Snapshot = S>>(
+        &mut self,
+        game: &mut G,
+        from: &S,
+        inputs: Inputs,
+    ) -> Result<u32, StateError> {
         self.rewind();
-        game.save(&mut self.own);
-        game.restore(from);
+        game.save(&mut self.own)?;
+        game.restore(from)?;
         game.step(inputs, &mut Cues::new());
-        game.save(&mut self.state);
-        game.restore(&self.own);
-        checksum(&self.state)
+        game.save(&mut self.state)?;
+        game.restore(&self.own)?;
+        Ok(checksum(&self.state))
     }
 }
 
@@ -136,13 +147,16 @@ impl<S: Fields> Retrace<S> {
         scope: Scope,
         last_match: Option<Frame>,
         traces: &mut Traces,
-    ) -> Option<Self> {
+    ) -> Result<Option<Self>, StateError> {
         traces.resimulated = Trace { first: scope.first(), ..Trace::default() };
         let own = last_match.filter(|matched| scope.base.is_some() && *matched < scope.target);
-        let kept = [scope.base, own].into_iter().flatten().find(|base| past.state(*base).is_some())?;
-        let resimulation = Resimulation::new(game, past, kept, scope.target)?;
+        let Some(kept) = [scope.base, own].into_iter().flatten().find(|base| past.state(*base).is_some())
+        else {
+            return Ok(None);
+        };
+        let Some(resimulation) = Resimulation::new(game, past, kept, scope.target)? else { return Ok(None) };
         traces.resimulated.first = kept.next();
-        Some(Self { resimulation, alone: None })
+        Ok(Some(Self { resimulation, alone: None }))
     }
 
     /// Puts the next checksums into the traces; whether they are complete.
@@ -153,14 +167,14 @@ impl<S: Fields> Retrace<S> {
         scope: Scope,
         traces: &mut Traces,
         budget: &mut Budget,
-    ) -> bool {
+    ) -> Result<bool, StateError> {
         if self.alone.is_none() {
             let values = &mut traces.resimulated.values;
-            if !self.resimulation.go_on(game, scope.target, budget, |state| values.push(checksum(state))) {
-                return false;
+            if !self.resimulation.go_on(game, scope.target, budget, |state| values.push(checksum(state)))? {
+                return Ok(false);
             }
             if traces.is_at_fault(scope) {
-                return true;
+                return Ok(true);
             }
         }
         self.step_one_by_one(game, past, scope, traces, budget)
@@ -177,25 +191,27 @@ impl<S: Fields> Retrace<S> {
         scope: Scope,
         traces: &mut Traces,
         budget: &mut Budget,
-    ) -> bool {
+    ) -> Result<bool, StateError> {
         let Traces { recorded, resimulated } = traces;
         let next = self.alone.unwrap_or_else(|| recorded.first.max(scope.base.unwrap_or_default()));
         for frame in next.until(scope.target) {
-            let (Some(state), Some(inputs)) = (past.state(frame), past.inputs(frame)) else { return true };
+            let (Some(state), Some(inputs)) = (past.state(frame), past.inputs(frame)) else {
+                return Ok(true);
+            };
             if !budget.take() {
                 self.alone = Some(frame);
-                return false;
+                return Ok(false);
             }
-            let value = self.resimulation.step_alone(game, state, inputs);
+            let value = self.resimulation.step_alone(game, state, inputs)?;
             let index = frame.next().since(resimulated.first) as usize;
             if recorded.at(frame.next()) != Some(value)
                 && let Some(known) = resimulated.values.get_mut(index)
             {
                 *known = value;
-                return true;
+                return Ok(true);
             }
         }
-        true
+        Ok(true)
     }
 
     /// The resimulation, at its base.
@@ -209,9 +225,9 @@ impl<S: Fields> Retrace<S> {
 mod tests {
     use super::super::evidence::Claim;
     use super::*;
-    use crate::Save;
     use crate::rollback::{EngineConfig, Rollback};
     use crate::session::desync::watch::Archive;
+    use crate::{Save, StateError};
 
     /// A game with a cache outside its snapshot: the third step after a restore comes out differently.
     #[derive(Default)]
@@ -225,11 +241,13 @@ mod tests {
         fn snapshot(&self) -> u32 {
             self.state
         }
-        fn save(&self, slot: &mut u32) {
+        fn save(&self, slot: &mut u32) -> Result<(), StateError> {
             *slot = self.state;
+            Ok(())
         }
-        fn restore(&mut self, snapshot: &u32) {
+        fn restore(&mut self, snapshot: &u32) -> Result<(), StateError> {
             (self.state, self.steps) = (*snapshot, 0);
+            Ok(())
         }
     }
 
@@ -254,8 +272,9 @@ mod tests {
         let (past, scope) =
             (Past::new(&archive, &engine), Scope::of_one(Claim::new(Frame(8), Some(Frame(0)))));
         let mut traces = Traces { recorded: recorded(past, scope), ..Traces::default() };
-        let mut retrace = Retrace::new(&mut game, past, scope, None, &mut traces).expect("all is kept");
-        while !retrace.go_on(&mut game, past, scope, &mut traces, &mut Budget::of_one_advance()) {}
+        let mut retrace =
+            Retrace::new(&mut game, past, scope, None, &mut traces).unwrap().expect("all is kept");
+        while !retrace.go_on(&mut game, past, scope, &mut traces, &mut Budget::of_one_advance()).unwrap() {}
         let found = traces.recorded.first_difference(&traces.resimulated, scope);
         assert_eq!(found, Some((Frame(3), true)));
         assert_eq!(traces.resimulated.values.len(), 8);
