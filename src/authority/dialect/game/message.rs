@@ -26,15 +26,6 @@ const EVENTS: u8 = 3;
 
 const VERSION: u8 = 1;
 
-const SPAWN: u8 = 1;
-const GONE: u8 = 2;
-const SHOT: u8 = 3;
-const BOUNCE: u8 = 4;
-const END: u8 = 5;
-const TOLD: u8 = 6;
-const BYE: u8 = 7;
-const HIT: u8 = 8;
-
 /// The length of EVENTS before its records.
 pub(super) const EVENTS_HEAD: usize = 3;
 
@@ -60,153 +51,149 @@ impl Message<'_> {
 }
 
 pub(super) fn put_terms(terms: &Terms, frame: Frame, into: &mut Vec<u8>) {
-    into.extend_from_slice(&[TERMS, VERSION]);
-    into.extend_from_slice(&terms.frame_rate.to_be_bytes());
-    into.extend_from_slice(&terms.broadcast_rate.to_be_bytes());
-    into.extend_from_slice(&frame.0.to_be_bytes());
-    into.extend_from_slice(&terms.seed.to_be_bytes());
+    into.extend([TERMS, VERSION]);
+    terms.frame_rate.put(into);
+    terms.broadcast_rate.put(into);
+    frame.put(into);
+    terms.seed.put(into);
 }
 
 pub(super) fn put_ticks(first: u32, into: &mut Vec<u8>) {
     into.push(TICKS);
-    into.extend_from_slice(&first.to_be_bytes());
+    first.put(into);
 }
 
 pub(super) fn put_events_head(number: u16, into: &mut Vec<u8>) {
     into.push(EVENTS);
-    into.extend_from_slice(&number.to_be_bytes());
-}
-
-pub(super) fn put_record(record: &Record, into: &mut Vec<u8>) {
-    match record {
-        Record::Spawn { id, kind, frame, .. } => {
-            into.extend_from_slice(&[SPAWN, *id, *kind]);
-            put_frame(*frame, into);
-        }
-        Record::Gone { id, frame, .. } => {
-            into.extend_from_slice(&[GONE, *id]);
-            put_frame(*frame, into);
-        }
-        Record::Hit { id, damage, frame } => {
-            into.extend_from_slice(&[HIT, *id, *damage]);
-            put_frame(*frame, into);
-        }
-        Record::Shot { id, kind, owner, course } => {
-            into.extend_from_slice(&[SHOT, *id, *kind, *owner]);
-            put_course(course, into);
-        }
-        Record::Bounce { id, course } => {
-            into.extend_from_slice(&[BOUNCE, *id]);
-            put_course(course, into);
-        }
-        Record::ShotEnd { id, frame } => {
-            into.extend_from_slice(&[END, *id]);
-            put_frame(*frame, into);
-        }
-        Record::Told { frame, told } => {
-            into.push(TOLD);
-            put_frame(*frame, into);
-            into.push(told.bytes().len() as u8);
-            into.extend_from_slice(told.bytes());
-        }
-        Record::Bye { kicked } => into.extend_from_slice(&[BYE, u8::from(*kicked)]),
-    }
-}
-
-fn put_frame(frame: Frame, into: &mut Vec<u8>) {
-    into.extend_from_slice(&frame.0.to_be_bytes());
-}
-
-fn put_course(course: &Course, into: &mut Vec<u8>) {
-    put_frame(course.frame, into);
-    for value in [course.x, course.y, course.velocity_x, course.velocity_y] {
-        into.extend_from_slice(&value.to_be_bytes());
-    }
+    number.put(into);
 }
 
 /// Reads a message; `None` if it breaks a rule. Every record of EVENTS is checked.
-pub(super) fn read(payload: &[u8]) -> Option<Message<'_>> {
-    let (kind, rest) = payload.split_first()?;
-    match *kind {
-        TERMS => {
-            let [VERSION, f0, f1, b0, b1, t0, t1, t2, t3, s0, s1, s2, s3] = *rest else { return None };
-            let (frame_rate, broadcast_rate) = (u16::from_be_bytes([f0, f1]), u16::from_be_bytes([b0, b1]));
-            let seed = u32::from_be_bytes([s0, s1, s2, s3]);
-            let frame = Frame(u32::from_be_bytes([t0, t1, t2, t3]));
-            Some(Message::Terms(Terms { frame_rate, broadcast_rate, seed }, frame))
+pub(super) fn read(mut payload: &[u8]) -> Option<Message<'_>> {
+    let left = &mut payload;
+    let message = match u8::take(left)? {
+        TERMS if u8::take(left)? == VERSION => {
+            let (frame_rate, broadcast_rate) = (u16::take(left)?, u16::take(left)?);
+            let (frame, seed) = (Frame::take(left)?, u32::take(left)?);
+            Message::Terms(Terms { frame_rate, broadcast_rate, seed }, frame)
         }
-        TICKS => Some(Message::Ticks { first: u32::from_be_bytes(rest.try_into().ok()?) }),
+        TICKS => Message::Ticks { first: u32::take(left)? },
         EVENTS => {
-            let (number, records) = rest.split_first_chunk()?;
-            let mut left = records;
+            let (number, records) = (u16::take(left)?, *left);
             while !left.is_empty() {
-                take_record(&mut left)?;
+                take_record(left)?;
             }
-            Some(Message::Events { number: u16::from_be_bytes(*number), records })
+            Message::Events { number, records }
         }
-        _ => None,
+        _ => return None,
+    };
+    left.is_empty().then_some(message)
+}
+
+/// Makes the writer and the reader of records: the first byte of each, its fields in the order in which they travel, and the
+/// value of a field that does not.
+macro_rules! records {
+    ($($first:literal $name:ident { $($field:ident),* } $(with $local:ident: $value:expr)?;)*) => {
+        pub(super) fn put_record(record: &Record, into: &mut Vec<u8>) {
+            match record {
+                $(Record::$name { $($field,)* .. } => {
+                    into.push($first);
+                    $($field.put(into);)*
+                })*
+            }
+        }
+
+        /// Takes the next record from the front; `None` if it breaks a rule.
+        pub(super) fn take_record(left: &mut &[u8]) -> Option<Record> {
+            Some(match u8::take(left)? {
+                $($first => Record::$name { $($field: Field::take(left)?,)* $($local: $value)? },)*
+                _ => return None,
+            })
+        }
+    };
+}
+
+records! {
+    1 Spawn { id, kind, frame } with place: None;
+    2 Gone { id, frame } with player: false;
+    3 Shot { id, kind, owner, course };
+    4 Bounce { id, course };
+    5 ShotEnd { id, frame };
+    6 Told { frame, told };
+    7 Bye { kicked };
+    8 Hit { id, damage, frame };
+}
+
+/// A field of a message.
+trait Field: Sized {
+    fn put(&self, into: &mut Vec<u8>);
+
+    /// Takes the field from the front; `None` if it breaks a rule.
+    fn take(left: &mut &[u8]) -> Option<Self>;
+}
+
+macro_rules! numbers {
+    ($($number:ty),*) => {$(
+        impl Field for $number {
+            fn put(&self, into: &mut Vec<u8>) {
+                into.extend_from_slice(&self.to_be_bytes());
+            }
+
+            fn take(left: &mut &[u8]) -> Option<Self> {
+                let (head, rest) = left.split_first_chunk()?;
+                *left = rest;
+                Some(Self::from_be_bytes(*head))
+            }
+        }
+    )*};
+}
+
+numbers!(u8, u16, u32, f32);
+
+impl Field for bool {
+    fn put(&self, into: &mut Vec<u8>) {
+        into.push(u8::from(*self));
+    }
+
+    fn take(left: &mut &[u8]) -> Option<Self> {
+        u8::take(left).filter(|byte| *byte <= 1).map(|byte| byte == 1)
     }
 }
 
-/// Takes the next record from the front; `None` if it breaks a rule. `near` is a frame that the server is near to.
-pub(super) fn take_record(left: &mut &[u8]) -> Option<Record> {
-    let [kind] = take(left)?;
-    match kind {
-        SPAWN => {
-            let [id, kind] = take(left)?;
-            Some(Record::Spawn { id, kind, frame: take_frame(left)?, place: None })
-        }
-        GONE => {
-            let [id] = take(left)?;
-            Some(Record::Gone { id, frame: take_frame(left)?, player: false })
-        }
-        SHOT => {
-            let [id, kind, owner] = take(left)?;
-            Some(Record::Shot { id, kind, owner, course: take_course(left)? })
-        }
-        BOUNCE => {
-            let [id] = take(left)?;
-            Some(Record::Bounce { id, course: take_course(left)? })
-        }
-        END => {
-            let [id] = take(left)?;
-            Some(Record::ShotEnd { id, frame: take_frame(left)? })
-        }
-        TOLD => {
-            let frame = take_frame(left)?;
-            let [len] = take(left)?;
-            let (bytes, rest) = left.split_at_checked(usize::from(len))?;
-            *left = rest;
-            Some(Record::Told { frame, told: Told::new(bytes)? })
-        }
-        BYE => {
-            let [kicked @ 0..=1] = take(left)? else { return None };
-            Some(Record::Bye { kicked: kicked == 1 })
-        }
-        HIT => {
-            let [id, damage] = take(left)?;
-            Some(Record::Hit { id, damage, frame: take_frame(left)? })
-        }
-        _ => None,
+impl Field for Frame {
+    fn put(&self, into: &mut Vec<u8>) {
+        self.0.put(into);
+    }
+
+    fn take(left: &mut &[u8]) -> Option<Self> {
+        u32::take(left).map(Self)
     }
 }
 
-fn take<const N: usize>(left: &mut &[u8]) -> Option<[u8; N]> {
-    let (head, rest) = left.split_first_chunk()?;
-    *left = rest;
-    Some(*head)
+impl Field for Course {
+    fn put(&self, into: &mut Vec<u8>) {
+        self.frame.put(into);
+        [self.x, self.y, self.velocity_x, self.velocity_y].iter().for_each(|value| value.put(into));
+    }
+
+    fn take(left: &mut &[u8]) -> Option<Self> {
+        let frame = Frame::take(left)?;
+        let mut float = || f32::take(left);
+        let (x, y, velocity_x, velocity_y) = (float()?, float()?, float()?, float()?);
+        Some(Self { frame, x, y, velocity_x, velocity_y }).filter(Self::is_finite)
+    }
 }
 
-fn take_frame(left: &mut &[u8]) -> Option<Frame> {
-    take(left).map(|bytes| Frame(u32::from_be_bytes(bytes)))
-}
+impl Field for Told {
+    fn put(&self, into: &mut Vec<u8>) {
+        into.push(self.bytes().len() as u8);
+        into.extend_from_slice(self.bytes());
+    }
 
-fn take_course(left: &mut &[u8]) -> Option<Course> {
-    let frame = take_frame(left)?;
-    let mut float = || take(left).map(f32::from_be_bytes);
-    let (x, y, velocity_x, velocity_y) = (float()?, float()?, float()?, float()?);
-    let course = Course { frame, x, y, velocity_x, velocity_y };
-    course.is_finite().then_some(course)
+    fn take(left: &mut &[u8]) -> Option<Self> {
+        let len = u8::take(left)?;
+        Self::new(left.split_off(..usize::from(len))?)
+    }
 }
 
 #[cfg(test)]
@@ -286,7 +273,7 @@ mod tests {
             }
         }
         for (kicked, is_read) in [(0, true), (1, true), (2, false)] {
-            assert_eq!(read(&[EVENTS, 0, 1, BYE, kicked]).is_some(), is_read);
+            assert_eq!(read(&[EVENTS, 0, 1, 7, kicked]).is_some(), is_read);
         }
         let mut infinite = Vec::new();
         put_events_head(1, &mut infinite);
