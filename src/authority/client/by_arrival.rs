@@ -2,6 +2,7 @@
 
 use super::ClientStats;
 use super::clock::{duration, nanos};
+use super::own::Own;
 use super::playout::Playout;
 use super::scene::Scene;
 use super::steps::Steps;
@@ -131,7 +132,7 @@ impl View for ByArrival {
         self.scene.record(now, record);
         if let Record::Spawn { id, place: Some((x, y)), .. } = *record
             && own == Some(id)
-            && self.trail.predicted().is_none()
+            && self.trail.own().predicted().is_none()
         {
             let age = self.round_trip.nanos() as f32 / self.frame_nanos as f32;
             self.trail.begin(Body::at(x, y), age);
@@ -150,7 +151,7 @@ impl View for ByArrival {
         }
         let now = nanos(now);
         let mut steps = 0;
-        if self.trail.predicted().is_some() {
+        if self.trail.own().predicted().is_some() {
             if !self.steps.have_begun() {
                 self.steps.begin(now, now, self.frame_nanos);
             }
@@ -186,16 +187,12 @@ impl View for ByArrival {
         self.frame_nanos
     }
 
-    fn predicted(&self) -> Option<&Body> {
-        self.trail.predicted()
-    }
-
-    fn drawn(&self, between: f32) -> Option<Body> {
-        self.trail.drawn(between)
+    fn own(&self) -> &Own {
+        self.trail.own()
     }
 
     fn fill(&self, stats: &mut ClientStats) {
-        stats.prediction = self.trail.stats();
+        stats.prediction = self.trail.own().stats();
         stats.round_trip = self.round_trip.into();
         stats.delay = duration(self.playout.delay());
     }
@@ -266,10 +263,10 @@ mod tests {
         (0..60).for_each(|_| view.trail.step(&Line, Command::new(1.0, 0.0, 0)));
         // 30 frames ago it was at 130.
         view.trail.compare(&Body::at(130.0, 53.0));
-        let body = *view.predicted().unwrap();
+        let body = *view.own().predicted().unwrap();
         assert!((body.x - 160.0).abs() < 1e-3 && (body.y - 53.0).abs() < 1e-3, "{body:?}");
         view.record(Time::ZERO, Some(3), &spawn(0.0, 0.0));
-        assert_eq!(view.predicted(), Some(&body), "it is there already");
+        assert_eq!(view.own().predicted(), Some(&body), "it is there already");
     }
 
     struct Line;

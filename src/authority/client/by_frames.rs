@@ -3,6 +3,7 @@
 use super::ClientStats;
 use super::clock::{ServerClock, duration, nanos};
 use super::history::History;
+use super::own::Own;
 use super::playout::Playout;
 use super::scene::Scene;
 use super::steps::Steps;
@@ -199,16 +200,12 @@ impl View for ByFrames {
         self.clock.frame_nanos()
     }
 
-    fn predicted(&self) -> Option<&Body> {
-        self.history.predicted()
-    }
-
-    fn drawn(&self, between: f32) -> Option<Body> {
-        self.history.drawn(between)
+    fn own(&self) -> &Own {
+        self.history.own()
     }
 
     fn fill(&self, stats: &mut ClientStats) {
-        stats.prediction = self.history.stats();
+        stats.prediction = self.history.own().stats();
         stats.held_by_server = self.held_by_server;
         stats.round_trip = duration(self.clock.mean_round_trip());
         stats.jitter = duration(self.clock.arrival_jitter());

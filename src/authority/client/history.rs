@@ -1,6 +1,6 @@
 //! The client's own inputs and predicted bodies. Reconciliation replays the inputs that the server has not applied.
 
-use super::smoothing::Smoothing;
+use super::own::Own;
 use crate::Frame;
 use crate::authority::dialect::NumberedInput;
 use crate::authority::numbering::ahead;
@@ -19,39 +19,16 @@ struct Entry {
     body: Body,
 }
 
-/// Counts of predictions that were compared with snapshots.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PredictionStats {
-    /// Snapshots that were compared with what was predicted for their frame.
-    pub compared: u64,
-    /// Those that were exactly alike; on R-Type those within one unit of where the player had been.
-    pub exact: u64,
-    /// Inputs that were replayed after a correction.
-    pub replayed: u64,
-    /// The largest correction so far, in units of the game, rounded up.
-    pub max_correction: u32,
-}
-
-impl PredictionStats {
-    pub(super) fn corrected(&mut self, by: f32) {
-        self.max_correction = self.max_correction.max(by.ceil() as u32);
-    }
-}
-
-/// Inputs by step, the predicted body, and how much of the last correction is still to be shown.
+/// Inputs by step, and the own player that they move.
 #[derive(Clone, Debug)]
 pub(super) struct History {
     entries: Box<[Entry; KEPT as usize]>,
     /// The first step that was ever taken, and the last.
     first: Frame,
     last: Frame,
-    predicted: Option<Body>,
-    before: Body,
+    own: Own,
     /// The newest baseline that was taken over.
     baseline: Option<Frame>,
-    smoothing: Smoothing,
-    stats: PredictionStats,
 }
 
 impl History {
@@ -61,11 +38,8 @@ impl History {
             entries: Box::new([entry; KEPT as usize]),
             first: Frame::ZERO,
             last: Frame::ZERO,
-            predicted: None,
-            before: Body::at(0.0, 0.0),
+            own: Own::default(),
             baseline: None,
-            smoothing: Smoothing::default(),
-            stats: PredictionStats::default(),
         }
     }
 
@@ -76,14 +50,9 @@ impl History {
 
     /// Takes a step with a command as it is sent.
     pub(super) fn step<W: World>(&mut self, world: &W, step: Frame, command: Command) {
-        if let Some(body) = &mut self.predicted {
-            self.before = *body;
-            world.walk(body, command.limited());
-        }
-        let body = self.predicted.unwrap_or(Body::at(0.0, 0.0));
+        let body = self.own.step(world, command).unwrap_or(Body::at(0.0, 0.0));
         *self.entry(step) = Entry { step: Some(step), command, body };
         self.last = step;
-        self.smoothing.step();
     }
 
     /// Takes over the server's body after step `applied`, and replays the steps that it has not applied.
@@ -93,42 +62,31 @@ impl History {
         }
         self.baseline = Some(applied);
         let kept = *self.entry(applied);
-        if let Some(predicted) = self.predicted
-            && kept.step == Some(applied)
-        {
-            self.stats.compared += 1;
-            if kept.body == body {
-                self.stats.exact += 1;
+        if self.own.predicted().is_some() && kept.step == Some(applied) {
+            let is_exact = kept.body == body;
+            self.own.compared(is_exact);
+            if is_exact {
                 return;
             }
-            self.replay(world, applied, body);
-            self.show_away(&predicted);
-        } else {
-            let shown = self.predicted;
-            self.replay(world, applied, body);
-            if let Some(shown) = shown {
-                self.show_away(&shown);
-            }
         }
+        self.replay(world, applied, body);
     }
 
     fn replay<W: World>(&mut self, world: &W, applied: Frame, mut body: Body) {
-        self.before = body;
         let entry = self.entry(applied);
         if entry.step == Some(applied) {
             entry.body = body;
         }
+        let (mut before, mut replayed) = (body, 0);
         let count = ahead(self.last.0, applied.0).max(0).unsigned_abs();
         for step in self.newest_steps(count) {
             let entry = self.entry(step);
-            let command = entry.command.limited();
-            let before = body;
-            world.walk(&mut body, command);
+            before = body;
+            world.walk(&mut body, entry.command.limited());
             entry.body = body;
-            self.before = before;
-            self.stats.replayed += 1;
+            replayed += 1;
         }
-        self.predicted = Some(body);
+        self.own.correct(before, body, replayed);
     }
 
     fn entry(&mut self, step: Frame) -> &mut Entry {
@@ -142,21 +100,8 @@ impl History {
         (0..count).rev().map(move |back| Frame(last.wrapping_sub(back)))
     }
 
-    fn show_away(&mut self, shown: &Body) {
-        if let Some(predicted) = &self.predicted {
-            self.stats.corrected(shown.distance(predicted));
-            self.smoothing.show_away(shown, predicted);
-        }
-    }
-
-    /// The predicted body, without smoothing.
-    pub(super) fn predicted(&self) -> Option<&Body> {
-        self.predicted.as_ref()
-    }
-
-    /// The body to draw at part `between` of the way from the last step but one to the last.
-    pub(super) fn drawn(&self, between: f32) -> Option<Body> {
-        Some(self.smoothing.drawn(&self.before, self.predicted.as_ref()?, between))
+    pub(super) fn own(&self) -> &Own {
+        &self.own
     }
 
     /// The last inputs, oldest first, at most `count`; their numbers are their steps less `base`.
@@ -166,10 +111,6 @@ impl History {
             let entry = &self.entries[(step.0 % KEPT) as usize];
             (step.0.wrapping_sub(base), entry.command)
         }));
-    }
-
-    pub(super) fn stats(&self) -> PredictionStats {
-        self.stats
     }
 }
 
@@ -205,18 +146,22 @@ mod tests {
     #[test]
     fn what_the_server_has_not_applied_is_replayed_on_its_body() {
         let mut history = history(10);
-        close(history.predicted().unwrap().x, 10.0);
+        close(history.own().predicted().unwrap().x, 10.0);
         history.reconcile(&Line, Frame(104), Body::at(4.0, 0.0));
-        assert_eq!(history.stats().replayed, 0, "it was as predicted");
+        assert_eq!(history.own().stats().replayed, 0, "it was as predicted");
         history.reconcile(&Line, Frame(106), Body::at(3.0, 0.0));
-        close(history.predicted().unwrap().x, 7.0);
-        assert_eq!((history.stats().compared, history.stats().exact), (2, 1));
-        assert_eq!((history.stats().replayed, history.stats().max_correction), (4, 3));
+        close(history.own().predicted().unwrap().x, 7.0);
+        assert_eq!((history.own().stats().compared, history.own().stats().exact), (2, 1));
+        assert_eq!((history.own().stats().replayed, history.own().stats().max_correction), (4, 3));
         history.reconcile(&Line, Frame(106), Body::at(3.0, 0.0));
         history.reconcile(&Line, Frame(107), Body::at(4.0, 0.0));
-        assert_eq!(history.stats().exact, 3, "the corrected and the replayed steps are the prediction now");
+        assert_eq!(
+            history.own().stats().exact,
+            3,
+            "the corrected and the replayed steps are the prediction now"
+        );
         history.reconcile(&Line, Frame(105), Body::at(77.0, 0.0));
-        close(history.predicted().unwrap().x, 7.0);
+        close(history.own().predicted().unwrap().x, 7.0);
     }
 
     #[test]
@@ -233,8 +178,8 @@ mod tests {
             let mut history = history(10);
             history.reconcile(&Line, Frame(104), other);
             let corrected = Body { x: other.x + 6.0, ..other };
-            assert_eq!(history.predicted(), Some(&corrected));
-            assert_eq!(history.stats().exact, 0);
+            assert_eq!(history.own().predicted(), Some(&corrected));
+            assert_eq!(history.own().stats().exact, 0);
         }
     }
 
@@ -242,11 +187,11 @@ mod tests {
     fn a_correction_is_shown_away_over_six_frames() {
         let mut history = history(10);
         history.reconcile(&Line, Frame(110), Body::at(4.0, 0.0));
-        close(history.drawn(1.0).unwrap().x, 10.0);
+        close(history.own().drawn(1.0).unwrap().x, 10.0);
         let mut shown = Vec::new();
         for step in 111..118 {
             history.step(&Line, Frame(step), Command::NEUTRAL);
-            shown.push(history.drawn(1.0).unwrap().x);
+            shown.push(history.own().drawn(1.0).unwrap().x);
         }
         for (at, expected) in shown.into_iter().zip([9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 4.0]) {
             close(at, expected);
@@ -262,7 +207,7 @@ mod tests {
         diagonal.step(&Line, Frame(104), Command { x: 1.0, y: 1.0, actions: 1 });
         diagonal.newest(1, 100, &mut sent);
         assert_eq!(sent, [(4, Command { x: 1.0, y: 1.0, actions: 1 })], "as given, not as applied");
-        close(diagonal.predicted().unwrap().x, 3.0 + 0.5_f32.sqrt());
+        close(diagonal.own().predicted().unwrap().x, 3.0 + 0.5_f32.sqrt());
         history.newest(2, 0, &mut sent);
         assert_eq!(sent.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [102, 103]);
     }
@@ -274,12 +219,12 @@ mod tests {
         let mut early = History::new();
         early.begin_after(Frame(100));
         early.reconcile(&Line, Frame(90), Body::at(1.0, 0.0));
-        assert_eq!((late.stats().replayed, early.stats().replayed), (0, 0), "no step was taken");
+        assert_eq!((late.own().stats().replayed, early.own().stats().replayed), (0, 0), "no step was taken");
         let mut long = history(400);
         long.reconcile(&Line, Frame(110), Body::at(0.0, 0.0));
-        assert_eq!(long.stats().replayed, 256);
-        close(long.predicted().unwrap().x, 256.0);
-        close(long.drawn(1.0).unwrap().x, 400.0);
+        assert_eq!(long.own().stats().replayed, 256);
+        close(long.own().predicted().unwrap().x, 256.0);
+        close(long.own().drawn(1.0).unwrap().x, 400.0);
         let mut sent = Vec::new();
         long.newest(1_000, 0, &mut sent);
         assert_eq!((sent.len(), sent[0].0), (256, 245));
@@ -290,7 +235,7 @@ mod tests {
         let mut history = history(10);
         history.reconcile(&Line, Frame(106), Body::at(3.0, 0.0));
         // Shown away by three units at first.
-        close(history.drawn(0.0).unwrap().x, 6.0 + 3.0);
-        close(history.drawn(0.5).unwrap().x, 6.5 + 3.0);
+        close(history.own().drawn(0.0).unwrap().x, 6.0 + 3.0);
+        close(history.own().drawn(0.5).unwrap().x, 6.5 + 3.0);
     }
 }

@@ -6,7 +6,8 @@
 //! | `lifecycle.rs`, `schedule.rs` | the phases of a connection, and when something is to be sent |
 //! | `view.rs` | the seam to the two views: `by_frames.rs` on the server's frames, `by_arrival.rs` without frames |
 //! | `steps.rs`, `pace.rs`, `clock.rs` | when the own player steps: towards the server's time and a lead |
-//! | `history.rs`, `trail.rs`, `smoothing.rs` | the prediction: by replay, or compared with where the player has been |
+//! | `own.rs`, `smoothing.rs` | the own player: its predicted body, and corrections that are shown gradually |
+//! | `history.rs`, `trail.rs` | the prediction: by replay, or compared with where the player has been |
 //! | `playout.rs`, `track.rs`, `scene.rs` | the others: render time, samples, and everything that is drawn |
 //! | `event.rs` | events and statistics for the game |
 
@@ -16,6 +17,7 @@ mod clock;
 mod event;
 mod history;
 mod lifecycle;
+mod own;
 mod pace;
 mod playout;
 mod scene;
@@ -30,7 +32,7 @@ mod view;
 pub(crate) use by_arrival::ByArrival;
 pub(crate) use by_frames::ByFrames;
 pub use event::{ClientEvent, ClientStats, OverReason};
-pub use history::PredictionStats;
+pub use own::PredictionStats;
 pub use scene::Seen;
 pub use track::Drawing;
 pub(crate) use view::View;
@@ -182,13 +184,13 @@ impl<W: Wire> Client<W> {
     /// The predicted body of our own player, exactly as the rule gave it.
     #[must_use]
     pub fn predicted(&self) -> Option<&Body> {
-        self.view.predicted()
+        self.view.own().predicted()
     }
 
     /// Our own player as it is to be drawn: between two steps, and with corrections shown gradually.
     #[must_use]
     pub fn own(&self) -> Option<Body> {
-        self.view.drawn(self.view.steps().between())
+        self.view.own().drawn(self.view.steps().between())
     }
 
     /// Everybody else as they are to be drawn, by id.

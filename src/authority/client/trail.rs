@@ -1,7 +1,6 @@
 //! The own player on a wire without frames: it runs ahead on its rule, and is compared with the trail that it leaves.
 
-use super::history::PredictionStats;
-use super::smoothing::Smoothing;
+use super::own::Own;
 use crate::authority::dialect::NumberedInput;
 use crate::authority::world::{Body, Command, World};
 
@@ -23,12 +22,9 @@ pub(super) struct Trail {
     places: [(f32, f32); KEPT as usize],
     commands: [Command; KEPT as usize],
     steps: u64,
-    predicted: Option<Body>,
-    before: Body,
+    own: Own,
     /// The age of an update in frames: the round trip, and the wait of inputs at the server.
     age: f32,
-    smoothing: Smoothing,
-    stats: PredictionStats,
 }
 
 impl Trail {
@@ -37,30 +33,25 @@ impl Trail {
             places: [(0.0, 0.0); KEPT as usize],
             commands: [Command::NEUTRAL; KEPT as usize],
             steps: 0,
-            predicted: None,
-            before: Body::at(0.0, 0.0),
+            own: Own::default(),
             age: 0.0,
-            smoothing: Smoothing::default(),
-            stats: PredictionStats::default(),
         }
     }
 
     /// Begins where the server has spawned the player, whose updates are this old.
     pub(super) fn begin(&mut self, body: Body, round_trip_frames: f32) {
-        (self.predicted, self.before, self.steps) = (Some(body), body, 0);
+        self.own.correct(body, body, 0);
+        self.steps = 0;
         self.age = round_trip_frames.min((KEPT - 1) as f32);
         self.places = [(body.x, body.y); KEPT as usize];
     }
 
     /// Takes a step with a command as it is sent.
     pub(super) fn step<W: World>(&mut self, world: &W, command: Command) {
-        let Some(body) = &mut self.predicted else { return };
-        self.before = *body;
-        world.walk(body, command.limited());
+        let Some(body) = self.own.step(world, command) else { return };
         self.steps += 1;
         let at = (self.steps % KEPT) as usize;
         (self.places[at], self.commands[at]) = ((body.x, body.y), command);
-        self.smoothing.step();
     }
 
     /// The place `age` steps ago.
@@ -71,8 +62,9 @@ impl Trail {
     /// Compares an update with the trail. One that lies on it corrects nothing; otherwise the whole trail is moved by the
     /// difference to the nearest of the places that are as old as updates are.
     pub(super) fn compare(&mut self, body: &Body) {
-        let Some(predicted) = self.predicted else { return };
-        self.stats.compared += 1;
+        if self.own.predicted().is_none() {
+            return;
+        }
         let distance = |(x, y): (f32, f32)| (x - body.x).hypot(y - body.y);
         let nearest_of = |ages: core::ops::RangeInclusive<u64>| {
             let by_distance =
@@ -81,7 +73,7 @@ impl Trail {
         };
         let nearest = nearest_of(0..=KEPT - 1);
         if distance(self.place(nearest)) <= CLOSE {
-            self.stats.exact += 1;
+            self.own.compared(true);
             let fits = (0..KEPT).filter(|age| distance(self.place(*age)) <= CLOSE).count();
             if fits == 1 && (nearest as f32 - self.age).abs() <= AGE_VARIES {
                 self.age += (nearest as f32 - self.age) * AGE_SHARE;
@@ -92,31 +84,19 @@ impl Trail {
             ((self.age - AGE_VARIES).max(0.0), (self.age + AGE_VARIES).min((KEPT - 1) as f32));
         let (x, y) = self.place(nearest_of(youngest as u64..=oldest as u64));
         let (dx, dy) = (body.x - x, body.y - y);
+        self.own.compared(false);
         self.places.iter_mut().for_each(|place| *place = (place.0 + dx, place.1 + dy));
-        self.before = Body { x: self.before.x + dx, y: self.before.y + dy, ..self.before };
-        let corrected = Body { x: predicted.x + dx, y: predicted.y + dy, ..predicted };
-        self.stats.corrected(predicted.distance(&corrected));
-        self.smoothing.show_away(&predicted, &corrected);
-        self.predicted = Some(corrected);
+        self.own.shift(dx, dy);
     }
 
-    pub(super) fn predicted(&self) -> Option<&Body> {
-        self.predicted.as_ref()
-    }
-
-    /// The body to draw at part `between` of the way from the last step but one to the last.
-    pub(super) fn drawn(&self, between: f32) -> Option<Body> {
-        Some(self.smoothing.drawn(&self.before, self.predicted.as_ref()?, between))
+    pub(super) fn own(&self) -> &Own {
+        &self.own
     }
 
     /// The command of the step `age` steps ago.
     pub(super) fn command(&self, age: u64) -> NumberedInput {
         let step = self.steps.saturating_sub(age);
         (step as u32, self.commands[(step % KEPT) as usize])
-    }
-
-    pub(super) fn stats(&self) -> PredictionStats {
-        self.stats
     }
 }
 
@@ -145,7 +125,7 @@ mod tests {
     }
 
     fn x(trail: &Trail) -> f32 {
-        trail.predicted().unwrap().x
+        trail.own().predicted().unwrap().x
     }
 
     #[test]
@@ -155,7 +135,7 @@ mod tests {
             // Rounded to whole units, as on the wire.
             trail.compare(&Body::at((200.0 - 2.5 * f32::from(age)).round(), 50.0));
         }
-        assert_eq!((trail.stats().compared, trail.stats().exact), (40, 40));
+        assert_eq!((trail.own().stats().compared, trail.own().stats().exact), (40, 40));
         assert!((x(&trail) - 200.0).abs() < 1e-3);
     }
 
@@ -164,15 +144,15 @@ mod tests {
         let mut trail = trail(40);
         // Twelve frames ago it was at 170, 50.
         trail.compare(&Body::at(170.0, 53.0));
-        assert_eq!((trail.stats().exact, trail.stats().max_correction), (0, 3));
-        assert!((trail.predicted().unwrap().y - 53.0).abs() < 1e-3 && (x(&trail) - 200.0).abs() < 1e-3);
+        assert_eq!((trail.own().stats().exact, trail.own().stats().max_correction), (0, 3));
+        assert!((trail.own().predicted().unwrap().y - 53.0).abs() < 1e-3 && (x(&trail) - 200.0).abs() < 1e-3);
         for between in [0.0, 1.0] {
-            assert!((trail.drawn(between).unwrap().y - 50.0).abs() < 1e-3, "it is shown away");
+            assert!((trail.own().drawn(between).unwrap().y - 50.0).abs() < 1e-3, "it is shown away");
         }
         trail.compare(&Body::at(175.0, 53.0));
-        assert_eq!(trail.stats().exact, 1, "the next one fits");
+        assert_eq!(trail.own().stats().exact, 1, "the next one fits");
         (0..6).for_each(|_| trail.step(&Line, Command::NEUTRAL));
-        assert!((trail.drawn(1.0).unwrap().y - 53.0).abs() < 1e-3, "over six frames");
+        assert!((trail.own().drawn(1.0).unwrap().y - 53.0).abs() < 1e-3, "over six frames");
     }
 
     #[test]
@@ -183,7 +163,7 @@ mod tests {
         // Every place of the trail is the same, so that the nearest tells nothing.
         (0..100).for_each(|_| trail.compare(&Body::at(100.0, 50.0)));
         assert!((trail.age - 5.0).abs() < 1e-6, "{}", trail.age);
-        assert_eq!(trail.stats().exact, 100);
+        assert_eq!(trail.own().stats().exact, 100);
     }
 
     #[test]
@@ -209,9 +189,9 @@ mod tests {
     #[test]
     fn first_update_is_compared_with_the_place_of_the_spawn() {
         let mut trail = trail(0);
-        assert_eq!(trail.drawn(0.0), Some(Body::at(100.0, 50.0)));
+        assert_eq!(trail.own().drawn(0.0), Some(Body::at(100.0, 50.0)));
         trail.compare(&Body::at(100.0, 50.0));
-        assert_eq!((trail.stats().compared, trail.stats().exact, x(&trail)), (1, 1, 100.0));
+        assert_eq!((trail.own().stats().compared, trail.own().stats().exact, x(&trail)), (1, 1, 100.0));
     }
 
     #[test]

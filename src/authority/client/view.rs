@@ -1,6 +1,7 @@
 //! A client's view of the world: its own player ahead of the server, everybody else behind it.
 
 use super::ClientStats;
+use super::own::Own;
 use super::scene::Scene;
 use super::steps::Steps;
 use crate::Frame;
@@ -8,7 +9,7 @@ use crate::authority::config::ClientConfig;
 use crate::authority::dialect::{ClientEnd, NumberedInput};
 use crate::authority::numbering::FrameTime;
 use crate::authority::record::{Record, Shown, Terms};
-use crate::authority::world::{Body, Command, World};
+use crate::authority::world::{Command, World};
 use crate::channel::refusal::Refusal;
 use crate::protocol::time::{Span, Time};
 use core::fmt::Debug;
@@ -63,11 +64,8 @@ pub(crate) trait View: Debug {
     /// The length of a frame.
     fn frame_nanos(&self) -> i64;
 
-    /// The predicted body of the own player, without smoothing.
-    fn predicted(&self) -> Option<&Body>;
-
-    /// The own player at part `between` of the way from the last step but one to the last.
-    fn drawn(&self, between: f32) -> Option<Body>;
+    /// The own player.
+    fn own(&self) -> &Own;
 
     /// Fills in the statistics of the view.
     fn fill(&self, stats: &mut ClientStats);
