@@ -51,6 +51,12 @@ pub struct Course {
 }
 
 impl Course {
+    /// The line on which a body moves from its place at a frame.
+    pub(crate) fn of(frame: Frame, body: &Body) -> Self {
+        let Body { x, y, velocity_x, velocity_y, .. } = *body;
+        Self { frame, x, y, velocity_x, velocity_y }
+    }
+
     /// The position at a time, at this many frames a second.
     #[must_use]
     pub fn at(&self, time: FrameTime, frame_rate: u16) -> (f32, f32) {

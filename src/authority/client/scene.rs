@@ -171,22 +171,16 @@ impl Scene {
             if time < flying.spawned || flying.ended.is_some_and(|ended| time >= ended) {
                 return None;
             }
+            // On a wire without courses its samples show where it is.
             if let Some((body, _)) = self.shot_tracks.get(usize::from(id)).and_then(|track| track.at(time)) {
-                return Some(tracked(id, flying, &body));
+                let course = Course::of(flying.flight.course.frame, &body);
+                return Some(Shot::at(id, &Flight { course, ..flying.flight }, (body.x, body.y)));
             }
             let before = flying.before.filter(|_| time < flying.since);
             let (flight, since) = before.unwrap_or((flying.flight, flying.since));
             Some(Shot::at(id, &flight, flight.course.after(time.since(since).seconds())))
         })
     }
-}
-
-/// A projectile whose course is not known, where its samples show it.
-fn tracked(id: u8, flying: &Flying, body: &Body) -> Shot {
-    let Flight { kind, owner, course } = flying.flight;
-    let Body { x, y, velocity_x, velocity_y, .. } = *body;
-    let course = Course { frame: course.frame, x, y, velocity_x, velocity_y };
-    Shot { id, kind, owner, x, y, course }
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ pub(crate) mod rtype;
 pub(crate) use accept_range::AcceptRange;
 pub(crate) use challenges::Challenges;
 pub(crate) use game::Stamp;
+pub(crate) use proof::Stranger;
 
 use super::client::View;
 use super::config::ClientConfig;
@@ -27,12 +28,10 @@ use super::record::{Course, Record, Shown, Terms};
 use super::server::{InputQueue, LeftWhy};
 use super::world::Command;
 use crate::channel::entropy::Entropy;
-use crate::channel::keyed_hash::Key;
 use crate::channel::refusal::Refusal;
 use crate::protocol::time::{Span, Time};
 use crate::{Frame, MAX_DATAGRAM};
 use core::fmt::Debug;
-use std::net::SocketAddr;
 
 /// The format of the datagrams between a server and its clients: [`GameWire`](super::GameWire) or
 /// [`RtypeWire`](super::RtypeWire). Both sides have to use the same one.
@@ -40,8 +39,7 @@ use std::net::SocketAddr;
 pub trait Wire: Dialect {}
 
 /// The parts and the constants of a wire.
-pub(crate) trait Dialect: Debug + 'static {
-    type Responder: HandshakeResponder;
+pub(crate) trait Dialect: HandshakeResponder + Debug + 'static {
     type ServerLink: ServerEnd;
     type Inputs: InputQueue;
     type ClientLink: ClientEnd;
@@ -70,6 +68,15 @@ pub(crate) struct Answer {
     pub(crate) bytes: [u8; MAX_ANSWER],
 }
 
+impl Answer {
+    /// The datagram that `encode` writes.
+    fn written<E>(encode: impl FnOnce(&mut [u8]) -> Result<usize, E>) -> Result<Self, Refusal> {
+        let mut bytes = [0; MAX_ANSWER];
+        let len = encode(&mut bytes).map_err(|_| Refusal::NoRoom)?;
+        Ok(Self { len, bytes })
+    }
+}
+
 /// The verdict on a datagram of a stranger.
 #[derive(Debug)]
 pub(crate) enum Verdict {
@@ -91,22 +98,12 @@ pub(crate) struct Heard {
     pub(crate) proves: bool,
 }
 
-/// Judges datagrams from addresses without a seat, and keeps no state about them.
-pub(crate) trait HandshakeResponder: Debug {
-    /// A responder whose proofs are made with `key`, at a server whose world began with `seed`.
-    fn new(key: Key, seed: u32) -> Self;
-
-    /// Judges a datagram from `from`, which would get the id `offer` now; `None` if there is none left.
-    fn judge(
-        &self,
-        now: Time,
-        from: SocketAddr,
-        datagram: &[u8],
-        offer: Option<u8>,
-    ) -> Result<Verdict, Refusal>;
+/// Judges datagrams from addresses without a seat.
+pub(crate) trait HandshakeResponder {
+    fn judge(stranger: &Stranger, datagram: &[u8]) -> Result<Verdict, Refusal>;
 
     /// A packet of this number that a client acknowledges, in answer to `datagram` and no longer than it.
-    fn challenge(&self, datagram: &[u8], number: u16) -> Result<Answer, Refusal>;
+    fn challenge(datagram: &[u8], number: u16) -> Result<Answer, Refusal>;
 }
 
 /// A packet of a client.

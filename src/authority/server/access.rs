@@ -4,8 +4,9 @@ use super::event::NoSeat;
 use super::guesses::Guesses;
 use super::trial::Trial;
 use crate::authority::config::ServerConfig;
-use crate::authority::dialect::{Answer, Challenges, HandshakeResponder, Heard, Verdict, Wire};
+use crate::authority::dialect::{Answer, Challenges, Heard, Stranger, Verdict, Wire};
 use crate::channel::entropy::Entropy;
+use crate::channel::keyed_hash::Key;
 use crate::channel::refusal::Refusal;
 use crate::channel::source::Source;
 use crate::protocol::ConnectionStep;
@@ -30,8 +31,10 @@ pub(super) struct Newcomer {
 
 /// Everything that a server knows of addresses without a seat. All memory is taken at the start.
 #[derive(Debug)]
-pub(super) struct Access<W: Wire> {
-    responder: W::Responder,
+pub(super) struct Access {
+    /// The key of the proofs, and the seed of the world.
+    key: Key,
+    seed: u32,
     entropy: Entropy,
     /// Oldest first.
     trials: Vec<Trial>,
@@ -49,13 +52,14 @@ pub(super) struct Vouched {
     pub(super) is_confirmed: bool,
 }
 
-impl<W: Wire> Access<W> {
+impl Access {
     pub(super) fn new(config: &ServerConfig, mut entropy: Entropy) -> Self {
         let mut key = || (entropy.next_u64(), entropy.next_u64());
-        let (responder, places) = (key(), key());
+        let (proofs, places) = (key(), key());
         let guesses = Guesses::new(places, entropy.next_u64());
         Self {
-            responder: W::Responder::new(responder, config.seed),
+            key: proofs,
+            seed: config.seed,
             entropy,
             trials: Vec::with_capacity(MAX_TRIALS),
             max_trials_per_source: usize::from(config.max_clients_per_source),
@@ -80,7 +84,7 @@ impl<W: Wire> Access<W> {
     }
 
     /// Takes in a datagram of a stranger, which would get the id `offer` now. Returns the newcomer if it gets a seat with it.
-    pub(super) fn hear(
+    pub(super) fn hear<W: Wire>(
         &mut self,
         now: Time,
         from: SocketAddr,
@@ -91,7 +95,8 @@ impl<W: Wire> Access<W> {
         let is_confirmed = self.vouched(from).is_some_and(|guest| guest.is_confirmed);
         let newcomer =
             |number| Ok(offer.ok().map(|id| Newcomer { id, challenges: Challenges::after(number) }));
-        match self.responder.judge(now, from, datagram, offer.ok())? {
+        let stranger = Stranger { now, from, offer: offer.ok(), key: self.key, seed: self.seed };
+        match W::judge(&stranger, datagram)? {
             Verdict::Offer(..) if is_confirmed => newcomer(self.entropy.next_u64() as u16),
             Verdict::Offer(answer, second) => self.answer(from, answer, second),
             Verdict::Refuse(answer) => {
@@ -102,7 +107,7 @@ impl<W: Wire> Access<W> {
             Verdict::Packet(Heard { named: Some(named), proves: true, .. }) if is_confirmed => {
                 newcomer(named)
             }
-            Verdict::Packet(heard) => self.hear_packet(now, from, datagram, heard, offer),
+            Verdict::Packet(heard) => self.hear_packet::<W>(now, from, datagram, heard, offer),
         }
     }
 
@@ -123,7 +128,7 @@ impl<W: Wire> Access<W> {
         self.answers.len() + count <= MAX_ANSWERS
     }
 
-    fn hear_packet(
+    fn hear_packet<W: Wire>(
         &mut self,
         now: Time,
         from: SocketAddr,
@@ -146,7 +151,7 @@ impl<W: Wire> Access<W> {
                 Err(Refusal::Stranger)
             };
         }
-        self.challenge(now, at, datagram)?;
+        self.challenge::<W>(now, at, datagram)?;
         Ok(None)
     }
 
@@ -177,10 +182,10 @@ impl<W: Wire> Access<W> {
     }
 
     /// Queues the next challenge of a trial, if it is due.
-    fn challenge(&mut self, now: Time, at: usize, datagram: &[u8]) -> Result<(), Refusal> {
+    fn challenge<W: Wire>(&mut self, now: Time, at: usize, datagram: &[u8]) -> Result<(), Refusal> {
         let (has_room, trial) = (self.has_room(1), &mut self.trials[at]);
         let number = trial.next_number(self.entropy.next_u64());
-        let answer = self.responder.challenge(datagram, number)?;
+        let answer = W::challenge(datagram, number)?;
         if has_room && trial.challenge(now, number, answer.len) {
             self.answers.push_back((trial.addr(), answer));
         }
@@ -208,10 +213,10 @@ mod tests {
         SocketAddr::from(([192, 0, 2, n], port))
     }
 
-    fn access(max_per_source: u8) -> Access<GameWire> {
+    fn access(max_per_source: u8) -> Access {
         let mut config = ServerConfig::new(1);
         config.max_clients_per_source = max_per_source;
-        Access::<GameWire>::new(&config, Entropy::new(1))
+        Access::new(&config, Entropy::new(1))
     }
 
     fn packet(sequence: u16, ack: u16, payload: &ControlPayload<'_>) -> Vec<u8> {
@@ -222,23 +227,26 @@ mod tests {
     }
 
     /// The number of the next answer, which has to be for `from`.
-    fn answered(access: &mut Access<GameWire>, from: SocketAddr) -> u16 {
+    fn answered(access: &mut Access, from: SocketAddr) -> u16 {
         let (to, answer) = access.next_answer().expect("an answer");
         assert_eq!(to, from);
         ControlPacket::decode(&answer.bytes[..answer.len]).unwrap().header.sequence
     }
 
     /// Asks and proves the address; returns the number of the first challenge.
-    fn prove(access: &mut Access<GameWire>, now: Time, from: SocketAddr) -> u16 {
-        access.hear(now, from, &packet(1, 0, &ControlPayload::ConnectReq), Ok(7)).unwrap();
+    fn prove(access: &mut Access, now: Time, from: SocketAddr) -> u16 {
+        access.hear::<GameWire>(now, from, &packet(1, 0, &ControlPayload::ConnectReq), Ok(7)).unwrap();
         let proof = answered(access, from);
         assert!(
-            access.hear(now, from, &packet(2, proof, &ControlPayload::Heartbeat), Ok(7)).unwrap().is_none()
+            access
+                .hear::<GameWire>(now, from, &packet(2, proof, &ControlPayload::Heartbeat), Ok(7))
+                .unwrap()
+                .is_none()
         );
         answered(access, from)
     }
 
-    fn has_trial(access: &Access<GameWire>, from: SocketAddr) -> bool {
+    fn has_trial(access: &Access, from: SocketAddr) -> bool {
         access.trials.iter().any(|trial| trial.addr() == from)
     }
 
@@ -280,11 +288,17 @@ mod tests {
             let mut number = prove(&mut access, at(0), from);
             for n in 1..4 {
                 let now = at(u64::from(n) * 25);
-                let heard = access.hear(now, from, &packet(2 + n, number, &ControlPayload::Heartbeat), Ok(7));
+                let heard = access.hear::<GameWire>(
+                    now,
+                    from,
+                    &packet(2 + n, number, &ControlPayload::Heartbeat),
+                    Ok(7),
+                );
                 assert!(heard.unwrap().is_none(), "{n} challenges");
                 number = answered(&mut access, from);
             }
-            let heard = access.hear(at(100), from, &packet(9, number, &ControlPayload::Heartbeat), offer);
+            let heard =
+                access.hear::<GameWire>(at(100), from, &packet(9, number, &ControlPayload::Heartbeat), offer);
             assert_eq!(matches!(heard, Ok(Some(Newcomer { id: 7, .. }))), is_seated, "{offer:?}");
             assert!(!has_trial(&access, from));
         }
@@ -294,7 +308,7 @@ mod tests {
     fn a_ping_in_a_trial_is_answered_with_its_pong() {
         let (mut access, from) = (access(3), addr(1, 1));
         let number = prove(&mut access, at(0), from);
-        access.hear(at(25), from, &packet(3, number, &ControlPayload::Ping(77)), Ok(7)).unwrap();
+        access.hear::<GameWire>(at(25), from, &packet(3, number, &ControlPayload::Ping(77)), Ok(7)).unwrap();
         let (_, answer) = access.next_answer().expect("an answer");
         let packet = ControlPacket::decode(&answer.bytes[..answer.len]).unwrap();
         assert_eq!((packet.payload, packet.header.ack), (ControlPayload::Pong(77), 3));
@@ -314,25 +328,25 @@ mod tests {
         let (guest, request) = (addr(1, 1), packet(1, 0, &ControlPayload::ConnectReq));
         let mut reached = access(3);
         reached.connection(guest, step(false));
-        assert!(reached.hear(at(0), guest, &request, Ok(7)).unwrap().is_none());
+        assert!(reached.hear::<GameWire>(at(0), guest, &request, Ok(7)).unwrap().is_none());
         let proof = packet(2, answered(&mut reached, guest), &ControlPayload::Heartbeat);
-        assert!(reached.hear(at(0), guest, &proof, Ok(7)).unwrap().is_none(), "a trial");
+        assert!(reached.hear::<GameWire>(at(0), guest, &proof, Ok(7)).unwrap().is_none(), "a trial");
 
-        let seated = |access: &mut Access<GameWire>, datagram: &[u8]| {
+        let seated = |access: &mut Access, datagram: &[u8]| {
             access.connection(guest, step(true));
-            let seated = access.hear(at(1), guest, datagram, Ok(7)).unwrap().expect("a seat");
+            let seated = access.hear::<GameWire>(at(1), guest, datagram, Ok(7)).unwrap().expect("a seat");
             assert!(seated.id == 7 && access.next_answer().is_none());
             seated.challenges
         };
         let (mut offered, mut confirmed) = (access(3), access(3));
         offered.connection(guest, step(false));
-        offered.hear(at(0), guest, &request, Ok(7)).unwrap();
+        offered.hear::<GameWire>(at(0), guest, &request, Ok(7)).unwrap();
         let number = answered(&mut offered, guest);
         let proof = packet(2, number, &ControlPayload::Heartbeat);
         assert_eq!(seated(&mut offered, &proof).last(), number, "by the offer in its handshake");
         seated(&mut confirmed, &request);
         assert!(
-            confirmed.hear(at(1), guest, &request, Err(NoSeat::Full)).unwrap().is_none(),
+            confirmed.hear::<GameWire>(at(1), guest, &request, Err(NoSeat::Full)).unwrap().is_none(),
             "there is no seat"
         );
         assert_eq!(confirmed.next_answer().map(|(to, _)| to), Some(guest));
@@ -344,7 +358,10 @@ mod tests {
         access.connection(guest, step(true));
         assert!(access.vouched(guest).is_some() && access.vouched(other).is_none());
         assert!(
-            access.hear(at(0), other, &packet(1, 0, &ControlPayload::ConnectReq), Ok(7)).unwrap().is_none()
+            access
+                .hear::<GameWire>(at(0), other, &packet(1, 0, &ControlPayload::ConnectReq), Ok(7))
+                .unwrap()
+                .is_none()
         );
         assert_eq!(access.next_answer().map(|(to, _)| to), Some(other), "a proof first");
         access.connection(other, ConnectionStep::Gone);
@@ -354,13 +371,13 @@ mod tests {
     }
 
     /// A request of R-Type, which is answered with two datagrams if there is a seat and with one if there is none.
-    fn hello(access: &mut Access<RtypeWire>, offer: Result<u8, NoSeat>) -> Result<(), Refusal> {
-        access.hear(at(0), addr(1, 1), &[0x10, 1, 0, 9, 1, b'x'], offer).map(|_| ())
+    fn hello(access: &mut Access, offer: Result<u8, NoSeat>) -> Result<(), Refusal> {
+        access.hear::<RtypeWire>(at(0), addr(1, 1), &[0x10, 1, 0, 9, 1, b'x'], offer).map(|_| ())
     }
 
     #[test]
     fn offer_is_queued_whole_or_not_at_all() {
-        let mut access = Access::<RtypeWire>::new(&ServerConfig::new(1), Entropy::new(1));
+        let mut access = Access::new(&ServerConfig::new(1), Entropy::new(1));
         hello(&mut access, Err(NoSeat::Full)).unwrap();
         (0..127).for_each(|n| hello(&mut access, Ok(7)).unwrap_or_else(|_| panic!("offer {n}")));
         assert_eq!(hello(&mut access, Ok(7)), Err(Refusal::NoRoom), "room for one of two");
@@ -374,11 +391,11 @@ mod tests {
         let (mut access, from) = (access(3), addr(1, 1));
         let number = prove(&mut access, at(0), from);
         let request = packet(1, 0, &ControlPayload::ConnectReq);
-        (0..256).for_each(|_| assert!(access.hear(at(1), addr(2, 1), &request, Ok(9)).is_ok()));
+        (0..256).for_each(|_| assert!(access.hear::<GameWire>(at(1), addr(2, 1), &request, Ok(9)).is_ok()));
         let heartbeat = packet(3, number, &ControlPayload::Heartbeat);
-        assert!(access.hear(at(25), from, &heartbeat, Ok(7)).unwrap().is_none());
+        assert!(access.hear::<GameWire>(at(25), from, &heartbeat, Ok(7)).unwrap().is_none());
         assert!(core::iter::from_fn(|| access.next_answer()).all(|(to, _)| to != from));
-        assert!(access.hear(at(26), from, &heartbeat, Ok(7)).unwrap().is_none());
+        assert!(access.hear::<GameWire>(at(26), from, &heartbeat, Ok(7)).unwrap().is_none());
         assert_eq!(answered(&mut access, from).wrapping_sub(number).cast_signed().signum(), 1);
     }
 
@@ -388,10 +405,10 @@ mod tests {
         let number = prove(&mut access, at(0), from);
         let beat = |ack| packet(3, ack, &ControlPayload::Heartbeat);
         for _ in 0..16 {
-            let wrong = access.hear(at(25), from, &beat(number.wrapping_sub(2_000)), Ok(7));
+            let wrong = access.hear::<GameWire>(at(25), from, &beat(number.wrapping_sub(2_000)), Ok(7));
             assert_eq!(wrong.map(|_| ()), Err(Refusal::AckUnsent));
         }
-        let right = access.hear(at(25), from, &beat(number), Ok(7));
+        let right = access.hear::<GameWire>(at(25), from, &beat(number), Ok(7));
         assert_eq!(right.map(|_| ()), Err(Refusal::Stranger), "a challenge is no proof");
     }
 
@@ -402,7 +419,7 @@ mod tests {
         let gaps: Vec<u16> = (1..4)
             .map(|n| {
                 let heartbeat = packet(2 + n, number, &ControlPayload::Heartbeat);
-                access.hear(at(u64::from(n) * 25), from, &heartbeat, Ok(7)).unwrap();
+                access.hear::<GameWire>(at(u64::from(n) * 25), from, &heartbeat, Ok(7)).unwrap();
                 let last = core::mem::replace(&mut number, answered(&mut access, from));
                 number.wrapping_sub(last)
             })
@@ -417,10 +434,12 @@ mod tests {
     fn wrong_proofs_of_a_source_are_counted() {
         let mut access = access(8);
         let mut proves = |port: u16, wrong: u16| {
-            access.hear(at(1), addr(1, port), &packet(1, 0, &ControlPayload::ConnectReq), Ok(7)).unwrap();
+            access
+                .hear::<GameWire>(at(1), addr(1, port), &packet(1, 0, &ControlPayload::ConnectReq), Ok(7))
+                .unwrap();
             let proof = answered(&mut access, addr(1, port)).wrapping_add(wrong);
             let heartbeat = packet(2, proof, &ControlPayload::Heartbeat);
-            let heard = access.hear(at(1), addr(1, port), &heartbeat, Ok(7));
+            let heard = access.hear::<GameWire>(at(1), addr(1, port), &heartbeat, Ok(7));
             core::iter::from_fn(|| access.next_answer()).count();
             heard.is_ok()
         };

@@ -37,18 +37,7 @@ impl InputBuffer {
             newest_in: Frame::ZERO,
             applied: 0,
             begun: false,
-            held: Held::new(),
-        }
-    }
-
-    /// Takes in the inputs of a packet; `frame` is the one that was stepped last.
-    fn insert(&mut self, frame: Frame, inputs: &[NumberedInput]) {
-        for (number, command) in inputs {
-            match self.numbered_from {
-                Some(first) if ahead(*number, first) < 0 => self.held.count_late(),
-                Some(_) => self.insert_for_frame(frame, *number, *command),
-                None => self.insert_counted(frame, *number, *command),
-            }
+            held: Held::default(),
         }
     }
 
@@ -133,7 +122,13 @@ impl InputQueue for InputBuffer {
     }
 
     fn hear(&mut self, _: Time, frame: Frame, inputs: &[NumberedInput]) {
-        self.insert(frame, inputs);
+        for (number, command) in inputs {
+            match self.numbered_from {
+                Some(first) if ahead(*number, first) < 0 => self.held.count_late(),
+                Some(_) => self.insert_for_frame(frame, *number, *command),
+                None => self.insert_counted(frame, *number, *command),
+            }
+        }
     }
 
     fn number_by_frames(&mut self, first: u32) {
@@ -177,15 +172,15 @@ mod tests {
     #[test]
     fn counted_inputs_are_queued_and_applied_once() {
         let mut buffer = InputBuffer::new();
-        buffer.insert(Frame(0), &inputs([1]));
+        buffer.hear(Time::ZERO, Frame(0), &inputs([1]));
         assert_eq!(applied(&mut buffer, 1, 2), [0, 0], "one alone does not begin");
-        buffer.insert(Frame(2), &inputs([1, 2]));
-        buffer.insert(Frame(2), &inputs([1, 2, 3]));
-        buffer.insert(Frame(2), &inputs([1, 2, 3]));
+        buffer.hear(Time::ZERO, Frame(2), &inputs([1, 2]));
+        buffer.hear(Time::ZERO, Frame(2), &inputs([1, 2, 3]));
+        buffer.hear(Time::ZERO, Frame(2), &inputs([1, 2, 3]));
         assert_eq!(applied(&mut buffer, 3, 5), [1, 2, 3, 3, 3], "then the last is held");
-        buffer.insert(Frame(7), &inputs([1, 2, 3]));
+        buffer.hear(Time::ZERO, Frame(7), &inputs([1, 2, 3]));
         assert_eq!(applied(&mut buffer, 8, 1), [3], "a late copy is not applied again");
-        buffer.insert(Frame(8), &inputs([6, 7]));
+        buffer.hear(Time::ZERO, Frame(8), &inputs([6, 7]));
         assert_eq!(applied(&mut buffer, 9, 3), [6, 7, 7], "lost ones are passed over");
         assert_eq!((buffer.applied(), buffer.stats().known_or_late), (7, 6 + 3), "copies are counted");
     }
@@ -193,7 +188,7 @@ mod tests {
     #[test]
     fn nothing_is_applied_or_held_before_the_queue_begins() {
         let mut buffer = InputBuffer::new();
-        buffer.insert(Frame(0), &inputs([5]));
+        buffer.hear(Time::ZERO, Frame(0), &inputs([5]));
         assert_eq!(applied(&mut buffer, 1, 40), [0; 40]);
         assert_eq!((buffer.applied(), buffer.stats()), (0, InputStats::default()));
     }
@@ -201,8 +196,8 @@ mod tests {
     #[test]
     fn inputs_from_before_the_first_received_are_late() {
         let mut buffer = InputBuffer::new();
-        buffer.insert(Frame(0), &inputs([10]));
-        buffer.insert(Frame(0), &inputs([9, 11]));
+        buffer.hear(Time::ZERO, Frame(0), &inputs([10]));
+        buffer.hear(Time::ZERO, Frame(0), &inputs([9, 11]));
         assert_eq!(applied(&mut buffer, 1, 2), [10, 11]);
         assert_eq!(buffer.stats().known_or_late, 1);
     }
@@ -210,16 +205,16 @@ mod tests {
     #[test]
     fn first_copy_of_an_input_counts() {
         let mut buffer = InputBuffer::new();
-        buffer.insert(Frame(0), &inputs([1, 2]));
-        buffer.insert(Frame(0), &[(2, command(9))]);
+        buffer.hear(Time::ZERO, Frame(0), &inputs([1, 2]));
+        buffer.hear(Time::ZERO, Frame(0), &[(2, command(9))]);
         assert_eq!(applied(&mut buffer, 1, 2), [1, 2]);
     }
 
     #[test]
     fn input_that_gave_way_does_not_replace_a_newer_one() {
         let mut buffer = InputBuffer::new();
-        buffer.insert(Frame(0), &inputs(1..=200));
-        buffer.insert(Frame(0), &inputs([200 - KEPT as u32]));
+        buffer.hear(Time::ZERO, Frame(0), &inputs(1..=200));
+        buffer.hear(Time::ZERO, Frame(0), &inputs([200 - KEPT as u32]));
         assert_eq!(buffer.stats().known_or_late, 1);
         let expected: Vec<u8> = (73..=200).collect();
         assert_eq!(applied(&mut buffer, 1, 128), expected);
@@ -228,12 +223,12 @@ mod tests {
     #[test]
     fn last_command_is_held_when_numbering_changes() {
         let mut buffer = InputBuffer::new();
-        buffer.insert(Frame(0), &inputs([1, 2]));
+        buffer.hear(Time::ZERO, Frame(0), &inputs([1, 2]));
         assert_eq!(applied(&mut buffer, 1, 2), [1, 2]);
         buffer.number_by_frames(5);
         assert_eq!(applied(&mut buffer, 3, 2), [2, 2], "until the first input that names its frame");
         assert_eq!((buffer.stats().applied, buffer.stats().held), (2, 2));
-        buffer.insert(Frame(4), &inputs([5, 6]));
+        buffer.hear(Time::ZERO, Frame(4), &inputs([5, 6]));
         buffer.number_by_frames(9);
         assert_eq!(applied(&mut buffer, 5, 2), [5, 6], "only the first change counts");
     }
@@ -242,7 +237,7 @@ mod tests {
     fn frames_without_an_input_are_counted_anew_after_each_input() {
         let mut buffer = InputBuffer::new();
         buffer.number_by_frames(1);
-        buffer.insert(Frame(0), &inputs([1, 22]));
+        buffer.hear(Time::ZERO, Frame(0), &inputs([1, 22]));
         applied(&mut buffer, 1, 42);
         assert_eq!((buffer.stats().held, buffer.stats().neutral), (40, 0));
     }
@@ -251,7 +246,7 @@ mod tests {
     fn surplus_inputs_give_no_speed_and_at_most_128_wait() {
         let mut buffer = InputBuffer::new();
         for first in (1..1_000).step_by(100) {
-            buffer.insert(Frame(first), &inputs(first..first + 100));
+            buffer.hear(Time::ZERO, Frame(first), &inputs(first..first + 100));
         }
         let applied = applied(&mut buffer, 1_000, 200);
         assert_eq!(buffer.stats().applied, 128);
@@ -262,15 +257,15 @@ mod tests {
     fn a_numbered_input_is_applied_in_its_frame_and_in_no_other() {
         let mut buffer = InputBuffer::new();
         buffer.number_by_frames(10);
-        buffer.insert(Frame(10), &inputs([9, 10, 11, 13]));
+        buffer.hear(Time::ZERO, Frame(10), &inputs([9, 10, 11, 13]));
         assert_eq!(applied(&mut buffer, 11, 3), [11, 11, 13], "frame 12 holds");
-        buffer.insert(Frame(13), &inputs([12, 13]));
+        buffer.hear(Time::ZERO, Frame(13), &inputs([12, 13]));
         assert_eq!(buffer.stats().known_or_late, 4);
-        buffer.insert(Frame(13), &inputs([13 + 128, 60_000, u32::MAX]));
+        buffer.hear(Time::ZERO, Frame(13), &inputs([13 + 128, 60_000, u32::MAX]));
         assert_eq!((buffer.stats().far_ahead, buffer.stats().known_or_late), (2, 5));
         let mut buffer = InputBuffer::new();
         buffer.number_by_frames(15);
-        buffer.insert(Frame(10), &inputs([14, 15]));
+        buffer.hear(Time::ZERO, Frame(10), &inputs([14, 15]));
         assert_eq!(applied(&mut buffer, 14, 2), [0, 15], "14 was a count");
     }
 
@@ -278,7 +273,7 @@ mod tests {
     fn last_input_is_held_for_thirty_frames() {
         let mut buffer = InputBuffer::new();
         buffer.number_by_frames(1);
-        buffer.insert(Frame(0), &inputs([1]));
+        buffer.hear(Time::ZERO, Frame(0), &inputs([1]));
         let applied = applied(&mut buffer, 1, 40);
         assert_eq!(applied.iter().filter(|actions| **actions == 1).count(), 31);
         assert_eq!(applied[31..], [0; 9]);
@@ -288,9 +283,9 @@ mod tests {
     #[test]
     fn a_number_from_nowhere_does_not_outrun_the_honest_ones() {
         let mut buffer = InputBuffer::new();
-        buffer.insert(Frame(0), &inputs([1, 2]));
-        buffer.insert(Frame(0), &inputs([1_000_000, 0x7FFF_FFFF]));
-        buffer.insert(Frame(0), &inputs([3]));
+        buffer.hear(Time::ZERO, Frame(0), &inputs([1, 2]));
+        buffer.hear(Time::ZERO, Frame(0), &inputs([1_000_000, 0x7FFF_FFFF]));
+        buffer.hear(Time::ZERO, Frame(0), &inputs([3]));
         assert_eq!(applied(&mut buffer, 1, 3), [1, 2, 3]);
         assert_eq!(buffer.stats().far_ahead, 2);
     }
@@ -309,8 +304,9 @@ mod tests {
         for (came, frame, limit) in cases {
             for (number, far) in [(limit, 0), (limit + 1, 1)] {
                 let mut buffer = InputBuffer::new();
-                came.iter().for_each(|(frame, number)| buffer.insert(Frame(*frame), &inputs([*number])));
-                buffer.insert(Frame(frame), &inputs([number]));
+                came.iter()
+                    .for_each(|(frame, number)| buffer.hear(Time::ZERO, Frame(*frame), &inputs([*number])));
+                buffer.hear(Time::ZERO, Frame(frame), &inputs([number]));
                 assert_eq!(buffer.stats().far_ahead, far, "{number} in frame {frame}");
             }
         }
@@ -319,7 +315,7 @@ mod tests {
     #[test]
     fn counted_numbers_wrap() {
         let mut buffer = InputBuffer::new();
-        buffer.insert(Frame(0), &inputs([u32::MAX - 1, u32::MAX, 0, 1]));
+        buffer.hear(Time::ZERO, Frame(0), &inputs([u32::MAX - 1, u32::MAX, 0, 1]));
         assert_eq!(applied(&mut buffer, 1, 4), [254, 255, 0, 1]);
         assert_eq!((buffer.stats().applied, buffer.applied()), (4, 1));
     }
@@ -327,11 +323,11 @@ mod tests {
     #[test]
     fn queue_does_not_begin_with_one_that_outran_the_first() {
         let mut buffer = InputBuffer::new();
-        buffer.insert(Frame(0), &inputs([1]));
-        buffer.insert(Frame(0), &inputs([129]));
+        buffer.hear(Time::ZERO, Frame(0), &inputs([1]));
+        buffer.hear(Time::ZERO, Frame(0), &inputs([129]));
         assert_eq!(applied(&mut buffer, 1, 1), [0]);
         assert_eq!(buffer.stats().applied, 0, "1 gave way to 129");
-        buffer.insert(Frame(1), &inputs([130]));
+        buffer.hear(Time::ZERO, Frame(1), &inputs([130]));
         assert_eq!(applied(&mut buffer, 2, 2), [129, 130]);
     }
 
@@ -339,7 +335,7 @@ mod tests {
     fn commands_are_applied_limited_in_length() {
         let mut buffer = InputBuffer::new();
         buffer.number_by_frames(1);
-        buffer.insert(Frame(0), &[(1, Command { x: 1.0, y: 1.0, actions: 0 })]);
+        buffer.hear(Time::ZERO, Frame(0), &[(1, Command { x: 1.0, y: 1.0, actions: 0 })]);
         for frame in 1..3 {
             let taken = buffer.take(Frame(frame), 30);
             assert!((taken.x.hypot(taken.y) - 1.0).abs() < 1e-6, "{taken:?} in frame {frame}");
@@ -350,7 +346,7 @@ mod tests {
     fn numbers_are_frames_across_the_wrap() {
         let mut buffer = InputBuffer::new();
         buffer.number_by_frames(1);
-        buffer.insert(Frame(u32::MAX - 1), &inputs([0, 1]));
+        buffer.hear(Time::ZERO, Frame(u32::MAX - 1), &inputs([0, 1]));
         let taken = [u32::MAX, 0, 1, 2].map(|frame| buffer.take(Frame(frame), 30).actions);
         assert_eq!(taken, [0, 0, 1, 1], "0 was a count");
         assert_eq!((buffer.applied(), buffer.stats().known_or_late), (1, 1));

@@ -49,7 +49,7 @@ pub(crate) trait InputQueue: Debug {
 }
 
 /// The input that was applied last, which is held while the next one is missing; and the counts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Held {
     last: Command,
     missing: u16,
@@ -57,10 +57,6 @@ pub(super) struct Held {
 }
 
 impl Held {
-    pub(super) fn new() -> Self {
-        Self { last: Command::NEUTRAL, missing: 0, stats: InputStats::default() }
-    }
-
     /// The command of a frame for which this input is here.
     pub(super) fn apply(&mut self, input: Option<Command>, hold_frames: u16) -> Command {
         if let Some(command) = input {

@@ -64,7 +64,7 @@ const MAX_EVENTS: usize = 1_024;
 pub struct Server<W: Wire> {
     config: ServerConfig,
     clock: FrameClock,
-    access: Access<W>,
+    access: Access,
     seats: Seats<W>,
     replicated: Replicated,
     broadcast: Broadcast,

@@ -114,7 +114,7 @@ impl Sequenced {
             surplus: Surplus::NONE,
             last: Command::NEUTRAL,
             owed: 0,
-            held: Held::new(),
+            held: Held::default(),
         }
     }
 

@@ -106,7 +106,7 @@ impl Stage<'_> {
 
     /// Shoots a projectile of a kind, from `body`'s place with its velocity; `None` if 256 are in flight.
     pub fn shoot(&mut self, kind: u8, owner: u8, body: &Body) -> Option<u8> {
-        let course = self.course(body);
+        let course = Course::of(self.frame, body);
         if !course.is_finite() {
             return None;
         }
@@ -117,7 +117,7 @@ impl Stage<'_> {
 
     /// Gives a projectile another course from here on: `body`'s place and velocity. `false` if it is not in flight.
     pub fn bounce(&mut self, id: u8, body: &Body) -> bool {
-        let course = self.course(body);
+        let course = Course::of(self.frame, body);
         let Some(flight) = self.shots.get_mut(id).filter(|_| course.is_finite()) else { return false };
         flight.course = course;
         self.log.push(To::All, Record::Bounce { id, course });
@@ -168,15 +168,5 @@ impl Stage<'_> {
         let Some(told) = Told::new(bytes).filter(|_| self.has_messages) else { return false };
         self.log.push(to, Record::Told { frame: self.frame, told });
         true
-    }
-
-    fn course(&self, body: &Body) -> Course {
-        Course {
-            frame: self.frame,
-            x: body.x,
-            y: body.y,
-            velocity_x: body.velocity_x,
-            velocity_y: body.velocity_y,
-        }
     }
 }

@@ -15,7 +15,7 @@ impl<W: Wire> Server<W> {
     fn hear_stranger(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Result<(), Refusal> {
         let is_vouched = self.access.vouched(from).is_some();
         let offer = self.seats.offer(from, is_vouched, self.replicated.entities());
-        let Some(Newcomer { id, challenges }) = self.access.hear(now, from, datagram, offer)? else {
+        let Some(Newcomer { id, challenges }) = self.access.hear::<W>(now, from, datagram, offer)? else {
             return Ok(());
         };
         let (times, terms, frame) = (self.times(now), self.terms(), self.clock.frame());

@@ -9,13 +9,15 @@ use crate::Frame;
 use crate::authority::config::ClientConfig;
 use crate::authority::dialect::{ClientEnd, Delivered, FromServer, NumberedInput};
 use crate::authority::record::{Shown, Terms};
-use crate::authority::world::Body;
+use crate::authority::world::{Body, Command};
 use crate::channel::entropy::Entropy;
 use crate::channel::refusal::Refusal;
 use crate::channel::reliable::Reliable;
 use crate::channel::sequence::Received;
 use crate::protocol::time::Time;
-use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload, Entries, PlayerInput, Snapshot};
+use crate::wire::control::{
+    ControlHeader, ControlPacket, ControlPayload, EntityState, Entries, PlayerInput, Snapshot,
+};
 
 /// The number of sent packets that are remembered with their newest input.
 const REMEMBERED: usize = 256;
@@ -72,15 +74,9 @@ impl ClientLink {
         shown: &mut Vec<Shown>,
     ) -> FromServer<Stamp> {
         shown.clear();
-        shown.extend(snapshot.entities.iter().map(|entity| Shown {
-            id: entity.id.into(),
-            body: Body {
-                x: entity.x,
-                y: entity.y,
-                velocity_x: entity.velocity_x,
-                velocity_y: entity.velocity_y,
-                health: entity.health,
-            },
+        shown.extend(snapshot.entities.iter().map(|entity| {
+            let EntityState { id, x, y, velocity_x, velocity_y, health } = entity;
+            Shown { id: id.into(), body: Body { x, y, velocity_x, velocity_y, health } }
         }));
         let applied = snapshot.last_input.or_else(|| self.newest_acknowledged(header));
         FromServer::Entities(Stamp { frame: Frame(snapshot.tick), applied })
@@ -232,12 +228,8 @@ impl ClientEnd for ClientLink {
         let mut entries = [PlayerInput { sequence: 0, move_x: 0.0, move_y: 0.0, actions: 0 }; MAX_INPUTS];
         let inputs = &inputs[inputs.len().saturating_sub(MAX_INPUTS)..];
         for (entry, (number, command)) in entries.iter_mut().zip(inputs) {
-            *entry = PlayerInput {
-                sequence: *number,
-                move_x: command.x,
-                move_y: command.y,
-                actions: command.actions,
-            };
+            let Command { x: move_x, y: move_y, actions } = *command;
+            *entry = PlayerInput { sequence: *number, move_x, move_y, actions };
         }
         self.write(now, &ControlPayload::Inputs(Entries::from(&entries[..inputs.len()])), buf)
     }

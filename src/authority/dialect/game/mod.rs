@@ -29,7 +29,6 @@ pub struct GameWire;
 impl Wire for GameWire {}
 
 impl Dialect for GameWire {
-    type Responder = responder::Responder;
     type ServerLink = server_link::ServerLink;
     type Inputs = InputBuffer;
     type ClientLink = client_link::ClientLink;

@@ -1,44 +1,24 @@
 //! Strangers on GAME: a CONNECT_REQ is empty, so the sequence number of the CONNECT_ACK is the proof of an address.
 
-use crate::authority::dialect::proof::Proofs;
-use crate::authority::dialect::{Answer, HandshakeResponder, Heard, MAX_ANSWER, Verdict};
-use crate::channel::keyed_hash::Key;
+use super::GameWire;
+use crate::authority::dialect::{Answer, HandshakeResponder, Heard, Stranger, Verdict};
 use crate::channel::refusal::Refusal;
-use crate::protocol::time::Time;
 use crate::wire::control::{ControlDecodeError, ControlHeader, ControlPacket, ControlPayload};
 use core::num::NonZeroU8;
-use std::net::SocketAddr;
-
-/// Answers CONNECT_REQs and recognises who has received the answer.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Responder {
-    proofs: Proofs,
-}
 
 fn answer(header: ControlHeader, payload: &ControlPayload<'_>) -> Result<Answer, Refusal> {
-    let mut answer = Answer { len: 0, bytes: [0; MAX_ANSWER] };
-    answer.len = ControlPacket::encode(&header, payload, &mut answer.bytes).map_err(|_| Refusal::NoRoom)?;
-    Ok(answer)
+    Answer::written(|buf| ControlPacket::encode(&header, payload, buf))
 }
 
-impl HandshakeResponder for Responder {
-    fn new(key: Key, _: u32) -> Self {
-        Self { proofs: Proofs::with_key(key) }
-    }
-
-    fn judge(
-        &self,
-        now: Time,
-        from: SocketAddr,
-        datagram: &[u8],
-        offer: Option<u8>,
-    ) -> Result<Verdict, Refusal> {
+/// Answers CONNECT_REQs and recognises who has received the answer.
+impl HandshakeResponder for GameWire {
+    fn judge(stranger: &Stranger, datagram: &[u8]) -> Result<Verdict, Refusal> {
         let packet = decode(datagram)?;
         let heard = packet.header;
-        let offer = offer.and_then(NonZeroU8::new);
+        let offer = stranger.offer.and_then(NonZeroU8::new);
         match (packet.payload, offer) {
             (ControlPayload::ConnectReq, Some(client_id)) => {
-                let sequence = self.proofs.offer(now, from, client_id.get());
+                let sequence = stranger.proof(client_id.get());
                 let header = ControlHeader { sequence, ack: heard.sequence, ack_bits: 0 };
                 Ok(Verdict::Offer(answer(header, &ControlPayload::ConnectAck { client_id })?, None))
             }
@@ -54,9 +34,9 @@ impl HandshakeResponder for Responder {
                 | ControlPayload::Ping(_)
                 | ControlPayload::ReliableEvent(_)
                 | ControlPayload::Heartbeat,
-                offer,
+                _,
             ) => {
-                let proves = offer.is_some_and(|id| self.proofs.proves(now, from, id.get(), heard.ack));
+                let proves = stranger.proves(heard.ack);
                 Ok(Verdict::Packet(Heard { sequence: heard.sequence, named: Some(heard.ack), proves }))
             }
             _ => Err(Refusal::Stranger),
@@ -64,7 +44,7 @@ impl HandshakeResponder for Responder {
     }
 
     /// A PONG for a PING, so that a newcomer learns the round trip, and otherwise a HEARTBEAT.
-    fn challenge(&self, datagram: &[u8], number: u16) -> Result<Answer, Refusal> {
+    fn challenge(datagram: &[u8], number: u16) -> Result<Answer, Refusal> {
         let packet = decode(datagram)?;
         let header = ControlHeader { sequence: number, ack: packet.header.sequence, ack_bits: 0 };
         match packet.payload {
@@ -85,13 +65,18 @@ pub(super) fn decode(datagram: &[u8]) -> Result<ControlPacket<'_>, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::time::Span;
+    use crate::protocol::time::{Span, Time};
+    use std::net::SocketAddr;
+
+    fn judge(now: Time, from: SocketAddr, datagram: &[u8], offer: Option<u8>) -> Result<Verdict, Refusal> {
+        GameWire::judge(&Stranger { now, from, offer, key: (3, 4), seed: 1 }, datagram)
+    }
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    fn offered(responder: &Responder, now: Time, from: SocketAddr, id: u8) -> u16 {
+    fn offered(now: Time, from: SocketAddr, id: u8) -> u16 {
         let mut request = [0; 15];
         ControlPacket::encode(
             &ControlHeader { sequence: 9, ack: 0, ack_bits: 0 },
@@ -99,7 +84,7 @@ mod tests {
             &mut request,
         )
         .unwrap();
-        let Ok(Verdict::Offer(answer, None)) = responder.judge(now, from, &request, Some(id)) else {
+        let Ok(Verdict::Offer(answer, None)) = judge(now, from, &request, Some(id)) else {
             panic!("no answer")
         };
         let packet = ControlPacket::decode(&answer.bytes[..answer.len]).unwrap();
@@ -120,12 +105,11 @@ mod tests {
 
     #[test]
     fn a_proof_is_good_for_one_address_one_id_and_two_periods() {
-        let responder = Responder::new((3, 4), 1);
         let (here, there): (SocketAddr, SocketAddr) =
             ("192.0.2.1:5".parse().unwrap(), "192.0.2.1:6".parse().unwrap());
-        let proof = offered(&responder, at(4_900), here, 7);
+        let proof = offered(at(4_900), here, 7);
         let proven = |now, from, id, ack, bits| {
-            let verdict = responder.judge(now, from, &heartbeat(ack, bits), Some(id));
+            let verdict = judge(now, from, &heartbeat(ack, bits), Some(id));
             let Ok(Verdict::Packet(heard)) = verdict else { panic!("{verdict:?}") };
             assert_eq!((heard.sequence, heard.named), (10, Some(ack)));
             heard.proves
@@ -140,12 +124,9 @@ mod tests {
 
     #[test]
     fn a_full_server_says_so_with_as_many_bytes_as_it_was_sent() {
-        let responder = Responder::new((3, 4), 1);
         let mut request = [0; 15];
         ControlPacket::encode(&ControlHeader::default(), &ControlPayload::ConnectReq, &mut request).unwrap();
-        let Ok(Verdict::Refuse(answer)) =
-            responder.judge(at(0), "192.0.2.1:5".parse().unwrap(), &request, None)
-        else {
+        let Ok(Verdict::Refuse(answer)) = judge(at(0), "192.0.2.1:5".parse().unwrap(), &request, None) else {
             panic!("no answer")
         };
         assert_eq!(answer.len, request.len());
@@ -157,11 +138,11 @@ mod tests {
 
     #[test]
     fn only_packets_of_a_client_are_heard_of_a_stranger() {
-        let (responder, here) = (Responder::new((3, 4), 1), "192.0.2.1:5".parse().unwrap());
+        let here = "192.0.2.1:5".parse().unwrap();
         let hears = |payload: &ControlPayload<'_>| {
             let mut buf = [0; 64];
             let len = ControlPacket::encode(&ControlHeader::default(), payload, &mut buf).unwrap();
-            responder.judge(at(0), here, &buf[..len], Some(7)).is_ok()
+            judge(at(0), here, &buf[..len], Some(7)).is_ok()
         };
         assert!(hears(&ControlPayload::Ping(1)) && hears(&ControlPayload::ReliableEvent(&[1])));
         assert!(!hears(&ControlPayload::Pong(1)) && !hears(&ControlPayload::Disconnect));

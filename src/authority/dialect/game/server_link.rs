@@ -5,7 +5,7 @@ use super::message::{self, EVENTS_HEAD, MAX_RECORD, Message};
 use super::responder::decode;
 use crate::authority::dialect::{Challenges, FromClient, NumberedInput, Parts, ServerEnd};
 use crate::authority::record::{Record, Shown, Terms};
-use crate::authority::world::Command;
+use crate::authority::world::{Body, Command};
 use crate::channel::refusal::Refusal;
 use crate::channel::reliable::{IN_FLIGHT, Reliable};
 use crate::channel::sequence::Received;
@@ -87,14 +87,8 @@ impl ServerEnd for ServerLink {
             let part = &shown[from..shown.len().min(from + ENTITIES_A_DATAGRAM)];
             let mut entities = [NO_ENTITY; ENTITIES_A_DATAGRAM];
             for (entity, Shown { id, body }) in entities.iter_mut().zip(part) {
-                *entity = EntityState {
-                    id: *id as u8,
-                    x: body.x,
-                    y: body.y,
-                    velocity_x: body.velocity_x,
-                    velocity_y: body.velocity_y,
-                    health: body.health,
-                };
+                let Body { x, y, velocity_x, velocity_y, health } = *body;
+                *entity = EntityState { id: *id as u8, x, y, velocity_x, velocity_y, health };
             }
             let entities = Entries::from(&entities[..part.len()]);
             let snapshot = Snapshot { tick: frame.0, entities, last_input: Some(0) };

@@ -34,8 +34,8 @@ pub(crate) struct ClientLink {
     /// The number of the WELCOME and the id in it, and whether anything but challenges came after it: we then have a seat.
     welcome: Option<(u16, u8)>,
     is_seated: bool,
-    /// Records that wait to be delivered: at most two come with one packet.
-    records: [Option<Record>; 2],
+    /// Packets that wait to be delivered as records, two if the end of an entity was here before its spawn.
+    records: [Option<RtypePayload<'static>>; 2],
     leave: Option<u16>,
 }
 
@@ -85,17 +85,16 @@ impl ClientLink {
                 if spawned == Spawned::Stale {
                     return FromServer::Quiet;
                 }
-                let gone = (spawned == Spawned::AndGone).then(|| gone(id));
-                self.records = [Some(spawn(id, kind, x, y)), gone];
+                let gone = (spawned == Spawned::AndGone).then_some(RtypePayload::EntityDestroy { id });
+                self.records = [Some(RtypePayload::EntitySpawn { id, kind, x, y }), gone];
                 FromServer::Messages
             }
             RtypePayload::EntityDestroy { id } if self.lives.destroy(id, number) => {
-                self.records = [Some(gone(id)), None];
+                self.records = [Some(RtypePayload::EntityDestroy { id }), None];
                 FromServer::Messages
             }
-            RtypePayload::HitEvent { id, damage } => {
-                let Ok(id) = u8::try_from(id) else { return FromServer::Quiet };
-                self.records = [Some(Record::Hit { id, damage, frame: Frame::ZERO }), None];
+            RtypePayload::HitEvent { id, damage } if id < FIRST_SHOT => {
+                self.records = [Some(RtypePayload::HitEvent { id, damage }), None];
                 FromServer::Messages
             }
             RtypePayload::EntityUpdate { id, x, y } if self.lives.update(id, number) => {
@@ -111,43 +110,27 @@ impl ClientLink {
             _ => FromServer::Quiet,
         }
     }
-
-    fn write(&mut self, asks_ack: bool, payload: &RtypePayload<'_>, buf: &mut [u8]) -> Option<usize> {
-        RtypePacket::encode(RtypeHeader { asks_ack, sequence: self.numbers.next() }, payload, buf).ok()
-    }
 }
 
-/// The record of a SPAWN. Its frame is that of its arrival, which is not known here.
-fn spawn(id: u16, kind: u8, x: u16, y: u16) -> Record {
-    let (x, y) = (f32::from(x), f32::from(y));
-    match u8::try_from(id) {
-        Ok(id) => Record::Spawn { id, kind, frame: Frame::ZERO, place: Some((x, y)) },
-        Err(_) => {
-            let course = Course { frame: Frame::ZERO, x, y, velocity_x: 0.0, velocity_y: 0.0 };
-            Record::Shot { id: (id - FIRST_SHOT) as u8, kind, owner: 0, course }
+/// The record of a packet that has arrived at `frame`.
+fn record(packet: RtypePayload<'_>, frame: Frame) -> Option<Record> {
+    let shot = |id: u16| (id - FIRST_SHOT) as u8;
+    Some(match packet {
+        RtypePayload::EntitySpawn { id, kind, x, y } => {
+            let (x, y) = (f32::from(x), f32::from(y));
+            let course = Course { frame, x, y, velocity_x: 0.0, velocity_y: 0.0 };
+            match u8::try_from(id) {
+                Ok(id) => Record::Spawn { id, kind, frame, place: Some((x, y)) },
+                Err(_) => Record::Shot { id: shot(id), kind, owner: 0, course },
+            }
         }
-    }
-}
-
-fn gone(id: u16) -> Record {
-    match u8::try_from(id) {
-        Ok(id) => Record::Gone { id, frame: Frame::ZERO, player: false },
-        Err(_) => Record::ShotEnd { id: (id - FIRST_SHOT) as u8, frame: Frame::ZERO },
-    }
-}
-
-/// A record that has arrived at `frame`.
-fn at(record: Record, frame: Frame) -> Record {
-    match record {
-        Record::Spawn { id, kind, place, .. } => Record::Spawn { id, kind, frame, place },
-        Record::Gone { id, player, .. } => Record::Gone { id, frame, player },
-        Record::Hit { id, damage, .. } => Record::Hit { id, damage, frame },
-        Record::Shot { id, kind, owner, course } => {
-            Record::Shot { id, kind, owner, course: Course { frame, ..course } }
-        }
-        Record::ShotEnd { id, .. } => Record::ShotEnd { id, frame },
-        other => other,
-    }
+        RtypePayload::EntityDestroy { id } => match u8::try_from(id) {
+            Ok(id) => Record::Gone { id, frame, player: false },
+            Err(_) => Record::ShotEnd { id: shot(id), frame },
+        },
+        RtypePayload::HitEvent { id, damage } => Record::Hit { id: u8::try_from(id).ok()?, damage, frame },
+        _ => return None,
+    })
 }
 
 impl ClientEnd for ClientLink {
@@ -211,9 +194,8 @@ impl ClientEnd for ClientLink {
     }
 
     fn deliver(&mut self, frame: Frame, mut take: impl FnMut(Delivered)) {
-        for record in core::mem::take(&mut self.records).into_iter().flatten() {
-            take(Delivered::Record(at(record, frame)));
-        }
+        let records = core::mem::take(&mut self.records).into_iter().flatten();
+        records.filter_map(|packet| record(packet, frame)).for_each(|record| take(Delivered::Record(record)));
     }
 
     /// The format has no rates.
@@ -238,36 +220,29 @@ impl ClientEnd for ClientLink {
         let sequence = self.numbers.next();
         self.hellos.sent(now, sequence);
         self.welcome = None;
-        let (header, name) = (RtypeHeader { asks_ack: true, sequence }, self.name);
-        RtypePacket::encode(
-            header,
-            &RtypePayload::Hello { version: RtypePacket::VERSION, name: name.as_str() },
-            buf,
-        )
-        .ok()
+        let hello = RtypePayload::Hello { version: RtypePacket::VERSION, name: self.name.as_str() };
+        RtypePacket::encode(RtypeHeader { asks_ack: true, sequence }, &hello, buf).ok()
     }
 
     /// One input a packet: the newest.
     fn write_inputs(&mut self, _: Time, inputs: &[NumberedInput], buf: &mut [u8]) -> Option<usize> {
         let (_, command) = inputs.last()?;
         let flags = InputFlags::new(command.x as i8, command.y as i8, command.actions & 1 != 0);
-        self.write(false, &RtypePayload::Input(flags), buf)
+        self.numbers.write(false, &RtypePayload::Input(flags), buf)
     }
 
     /// Until we have a seat the ACK of the WELCOME may have been lost: it is the proof.
     fn write_alive(&mut self, _: Time, buf: &mut [u8]) -> Option<usize> {
         match self.welcome {
-            Some((number, _)) if !self.is_seated => self.write(false, &RtypePayload::Ack(number), buf),
-            _ => self.write(false, &RtypePayload::Heartbeat, buf),
+            Some((number, _)) if !self.is_seated => {
+                self.numbers.write(false, &RtypePayload::Ack(number), buf)
+            }
+            _ => self.numbers.write(false, &RtypePayload::Heartbeat, buf),
         }
     }
 
     fn write_leaves(&mut self, _: Time, buf: &mut [u8]) -> Option<usize> {
-        let sequence = match self.leave {
-            Some(sequence) => sequence,
-            None => self.numbers.next(),
-        };
-        self.leave = Some(sequence);
+        let sequence = *self.leave.get_or_insert_with(|| self.numbers.next());
         RtypePacket::encode(RtypeHeader { asks_ack: true, sequence }, &RtypePayload::PlayerLeave, buf).ok()
     }
 }

@@ -31,7 +31,6 @@ pub struct RtypeWire;
 impl Wire for RtypeWire {}
 
 impl Dialect for RtypeWire {
-    type Responder = responder::Responder;
     type ServerLink = server_link::ServerLink;
     type Inputs = Sequenced;
     type ClientLink = client_link::ClientLink;

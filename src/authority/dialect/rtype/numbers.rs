@@ -5,6 +5,7 @@ use crate::channel::refusal::Refusal;
 use crate::channel::sequence::Received;
 use crate::channel::window::Window;
 use crate::protocol::time::Time;
+use crate::wire::rtype::{RtypeHeader, RtypePacket, RtypePayload};
 
 /// How many received numbers are remembered behind the newest.
 const WINDOW: u64 = 2_048;
@@ -43,6 +44,16 @@ impl Numbers {
         let next = self.next;
         (self.next, self.sent) = (next.wrapping_add(1), self.sent.saturating_add(1));
         next
+    }
+
+    /// Writes a packet that goes out now.
+    pub(super) fn write(
+        &mut self,
+        asks_ack: bool,
+        payload: &RtypePayload<'_>,
+        buf: &mut [u8],
+    ) -> Option<usize> {
+        RtypePacket::encode(RtypeHeader { asks_ack, sequence: self.next() }, payload, buf).ok()
     }
 
     /// Whether a packet of this number was sent lately.

@@ -29,9 +29,8 @@ struct Slot {
     bytes: [u8; MAX_PACKET],
     len: usize,
     mark: u64,
-    /// The number, once it was sent.
-    number: Option<u16>,
-    first_sent: Time,
+    /// The number, and when it was sent first.
+    sent: Option<(u16, Time)>,
     due: Time,
     resends: u32,
     acknowledged: bool,
@@ -71,18 +70,8 @@ impl Outbox {
             self.has_room(1),
             RtypePacket::encode(RtypeHeader { asks_ack: true, sequence: 0 }, payload, &mut bytes),
         ) {
-            let (number, resends, acknowledged) = (None, 0, false);
-            let first_sent = Time::NEVER;
-            self.slots.push_back(Slot {
-                bytes,
-                len,
-                mark,
-                number,
-                first_sent,
-                due: now,
-                resends,
-                acknowledged,
-            });
+            let slot = Slot { bytes, len, mark, sent: None, due: now, resends: 0, acknowledged: false };
+            self.slots.push_back(slot);
         }
     }
 
@@ -108,11 +97,11 @@ impl Outbox {
     pub(super) fn write(&mut self, now: Time, numbers: &mut Numbers, buf: &mut [u8]) -> Option<usize> {
         let slot =
             self.slots.iter_mut().take(IN_FLIGHT).find(|slot| !slot.acknowledged && slot.due <= now)?;
-        match slot.number {
+        match slot.sent {
             None => {
                 let number = numbers.next();
                 slot.bytes[2..4].copy_from_slice(&number.to_be_bytes());
-                (slot.number, slot.first_sent, slot.due) = (Some(number), now, now + RESEND_EVERY);
+                (slot.sent, slot.due) = (Some((number, now)), now + RESEND_EVERY);
             }
             // The time of the next one is counted from when this one was due: a frame of lateness does not add up.
             Some(_) => {
@@ -127,9 +116,8 @@ impl Outbox {
     /// Takes in an ACK. `false` if it is of no packet under way.
     pub(super) fn acknowledged(&mut self, number: u16) -> bool {
         let mut slots = self.slots.iter_mut().take(IN_FLIGHT);
-        let Some(slot) = slots.find(|slot| slot.number == Some(number) && !slot.acknowledged) else {
-            return false;
-        };
+        let is_of = |slot: &&mut Slot| slot.sent.is_some_and(|(sent, _)| sent == number);
+        let Some(slot) = slots.find(|slot| is_of(slot) && !slot.acknowledged) else { return false };
         slot.acknowledged = true;
         while self.slots.front().is_some_and(|slot| slot.acknowledged) {
             self.slots.pop_front();
@@ -141,8 +129,9 @@ impl Outbox {
     /// but its ACK.
     pub(super) fn is_unanswered(&self, now: Time) -> bool {
         let patience = RESEND_EVERY * (MAX_RESENDS + 1);
-        self.under_way().filter(|slot| slot.number.is_some()).any(|slot| {
-            let is_silent = now.since(slot.first_sent.max(self.heard_at)) >= patience;
+        self.under_way().any(|slot| {
+            let since = slot.sent.map(|(_, first_sent)| first_sent.max(self.heard_at));
+            let is_silent = since.is_some_and(|since| now.since(since) >= patience);
             let limit = if is_silent { MAX_RESENDS } else { MAX_RESENDS_HEARD + 1 };
             slot.resends >= limit
         })

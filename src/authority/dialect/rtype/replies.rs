@@ -3,7 +3,7 @@
 use super::numbers::Numbers;
 use crate::channel::sequence::Received;
 use crate::protocol::time::{Span, Time};
-use crate::wire::rtype::{RtypeHeader, RtypePacket, RtypePayload};
+use crate::wire::rtype::{RtypePacket, RtypePayload};
 use std::collections::VecDeque;
 
 /// The most replies that wait. A packet whose ACK finds no room is resent.
@@ -80,7 +80,7 @@ impl Replies {
 
     pub(super) fn write(&mut self, numbers: &mut Numbers, buf: &mut [u8]) -> Option<usize> {
         let reply = self.waiting.pop_front()?;
-        RtypePacket::encode(RtypeHeader { asks_ack: false, sequence: numbers.next() }, &reply, buf).ok()
+        numbers.write(false, &reply, buf)
     }
 }
 

@@ -57,10 +57,6 @@ impl ServerLink {
         self.updates.spawned(id, (x, y));
         RtypePayload::EntitySpawn { id, kind, x, y }
     }
-
-    fn write(&mut self, asks_ack: bool, payload: &RtypePayload<'_>, buf: &mut [u8]) -> Option<usize> {
-        RtypePacket::encode(RtypeHeader { asks_ack, sequence: self.numbers.next() }, payload, buf).ok()
-    }
 }
 
 /// The packets that a record becomes at most: the ship of a player who has left is two.
@@ -214,23 +210,14 @@ impl ServerEnd for ServerLink {
     }
 
     fn write_accepted(&mut self, _: Time, id: u8, buf: &mut [u8]) -> Option<usize> {
-        let seed = self.seed;
-        self.write(true, &RtypePayload::Welcome { player_id: id, seed }, buf)
+        self.numbers.write(true, &RtypePayload::Welcome { player_id: id, seed: self.seed }, buf)
     }
 
     /// A PLAYER_LEFT with the client's own id; its copies have the same number.
     fn write_leaves(&mut self, _: Time, buf: &mut [u8]) -> Option<usize> {
-        let sequence = match self.farewell {
-            Some(sequence) => sequence,
-            None => self.numbers.next(),
-        };
-        self.farewell = Some(sequence);
-        RtypePacket::encode(
-            RtypeHeader { asks_ack: true, sequence },
-            &RtypePayload::PlayerLeft { player_id: self.id },
-            buf,
-        )
-        .ok()
+        let sequence = *self.farewell.get_or_insert_with(|| self.numbers.next());
+        let left = RtypePayload::PlayerLeft { player_id: self.id };
+        RtypePacket::encode(RtypeHeader { asks_ack: true, sequence }, &left, buf).ok()
     }
 
     /// Nothing but that it was removed is told to somebody who is not there any more.
@@ -255,8 +242,8 @@ impl ServerEnd for ServerLink {
         buf: &mut [u8],
     ) -> Option<usize> {
         match self.updates.take(parts, at) {
-            Some((id, (x, y))) => self.write(false, &RtypePayload::EntityUpdate { id, x, y }, buf),
-            None => self.write(false, &RtypePayload::Heartbeat, buf),
+            Some((id, (x, y))) => self.numbers.write(false, &RtypePayload::EntityUpdate { id, x, y }, buf),
+            None => self.numbers.write(false, &RtypePayload::Heartbeat, buf),
         }
     }
 }
