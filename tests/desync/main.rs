@@ -1,5 +1,6 @@
 //! Two machines that come to different states: how they notice, what the autopsy finds, what is written down.
 
+mod addresses;
 mod autopsy;
 mod base;
 mod board;

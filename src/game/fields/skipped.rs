@@ -1,7 +1,7 @@
 //! The fields that a state declares with `_`: restored, never compared.
 
-use super::{Fields, Scalar, Segment, Visitor};
-use core::fmt::{Display, Write};
+use super::{Fields, Scalar, Visitor};
+use core::fmt::Display;
 
 /// The most fields that are listed. A state with more of them has the same ones in variants or tuples.
 const MAX_LISTED: usize = 64;
@@ -25,21 +25,25 @@ const MAX_LISTED: usize = 64;
 /// ```
 #[must_use]
 pub fn not_compared<T: Fields + ?Sized>(state: &T) -> Vec<String> {
-    let mut skipped = Skipped { path: Vec::new(), found: Vec::new() };
+    let mut skipped = Skipped { path: String::new(), found: Vec::new() };
     state.visit(&mut skipped);
     skipped.found
 }
 
 struct Skipped {
-    path: Vec<Segment>,
+    path: String,
     found: Vec<String>,
 }
 
 impl Skipped {
-    fn below<T: Fields + ?Sized>(&mut self, segment: Segment, value: &T) {
-        self.path.push(segment);
-        value.visit(self);
-        self.path.pop();
+    /// Appends the name of a field to the path; answers the length that the path had.
+    fn push(&mut self, name: &str) -> usize {
+        let len = self.path.len();
+        if len > 0 {
+            self.path.push('.');
+        }
+        self.path.push_str(name);
+        len
     }
 }
 
@@ -48,27 +52,25 @@ impl Visitor for Skipped {
 
     fn numbers<T: Scalar>(&mut self, _: &[T]) {}
 
-    fn field<T: Fields + ?Sized>(&mut self, name: &'static str, value: &T) {
-        self.below(Segment::Field(name), value);
+    fn field<T: Fields + ?Sized>(&mut self, name: &str, value: &T) {
+        let len = self.push(name);
+        value.visit(self);
+        self.path.truncate(len);
     }
 
-    fn item<T: Fields + ?Sized>(&mut self, index: usize, value: &T) {
-        self.below(Segment::Index(index as u32), value);
+    fn item<T: Fields + ?Sized>(&mut self, _: usize, value: &T) {
+        let len = self.path.len();
+        self.path.push_str("[]");
+        value.visit(self);
+        self.path.truncate(len);
     }
 
-    fn skipped(&mut self, name: &'static str) {
-        let mut path = String::new();
-        for segment in self.path.iter().copied().chain([Segment::Field(name)]) {
-            // Writing to a string cannot fail.
-            let _ = match segment {
-                Segment::Field(name) if path.is_empty() => write!(path, "{name}"),
-                Segment::Field(name) => write!(path, ".{name}"),
-                Segment::Index(_) => write!(path, "[]"),
-            };
+    fn skipped(&mut self, name: &str) {
+        let len = self.push(name);
+        if self.found.len() < MAX_LISTED && !self.found.contains(&self.path) {
+            self.found.push(self.path.clone());
         }
-        if self.found.len() < MAX_LISTED && !self.found.contains(&path) {
-            self.found.push(path);
-        }
+        self.path.truncate(len);
     }
 }
 

@@ -52,16 +52,16 @@ pub trait Visitor: Sized {
         }
     }
 
-    /// A field of a struct, or of a variant.
+    /// A field of a struct, or of a variant. A name may be known at run time only, such as that of an emulator's memory.
     #[inline]
-    fn field<T: Fields + ?Sized>(&mut self, name: &'static str, value: &T) {
+    fn field<T: Fields + ?Sized>(&mut self, name: &str, value: &T) {
         let _ = name;
         value.visit(self);
     }
 
     /// A field that is declared with `_`: restored with the state, never compared.
     #[inline]
-    fn skipped(&mut self, name: &'static str) {
+    fn skipped(&mut self, name: &str) {
         let _ = name;
     }
 
@@ -70,5 +70,33 @@ pub trait Visitor: Sized {
     fn item<T: Fields + ?Sized>(&mut self, index: usize, value: &T) {
         let _ = index;
         value.visit(self);
+    }
+
+    /// An array or slice whose items are named by their addresses in hexadecimal, from `base` on: `wram[0x7e0012]`. The
+    /// checksum is that of `items` alone.
+    ///
+    /// ```
+    /// use rebout::{Fields, Visitor, diff};
+    ///
+    /// struct Region { name: String, base: u32, bytes: Vec<u8> }
+    /// impl Fields for Region {
+    ///     fn visit<V: Visitor>(&self, visitor: &mut V) {
+    ///         visitor.addressed(self.base, &self.bytes);
+    ///     }
+    /// }
+    /// struct Core { regions: Vec<Region> }
+    /// impl Fields for Core {
+    ///     fn visit<V: Visitor>(&self, visitor: &mut V) {
+    ///         self.regions.iter().for_each(|region| visitor.field(&region.name, region));
+    ///     }
+    /// }
+    ///
+    /// let core = |byte| Core { regions: vec![Region { name: "wram".into(), base: 0x7e0000, bytes: vec![byte] }] };
+    /// assert_eq!(diff(&core(1), &core(2))[0].to_string(), "wram[0x7e0000]: 1 / 2");
+    /// ```
+    #[inline]
+    fn addressed<T: Fields + ?Sized>(&mut self, base: u32, items: &T) {
+        let _ = base;
+        items.visit(self);
     }
 }

@@ -5,32 +5,72 @@ use core::fmt::{self, Display};
 
 /// One step of a [`Path`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Segment {
+pub enum Segment<'a> {
     /// A field of a struct, tuple or variant.
-    Field(&'static str),
+    Field(&'a str),
     /// An item of an array or slice.
     Index(u32),
+    /// An item of memory that has [addresses](Visitor::addressed).
+    Address(u32),
 }
 
-/// The path of a leaf within a state: `fighters[1].velocity.x`.
+/// The path of a leaf within a state: `fighters[1].velocity.x`, or `ram[0x7e0012]` for an item with an address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Path(Vec<Segment>);
+pub struct Path {
+    /// The names of all fields, one after the other, so that a walk does not allocate for each.
+    names: String,
+    steps: Vec<Step>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Step {
+    /// With the length of the name.
+    Field(usize),
+    Index(u32),
+    Address(u32),
+}
 
 impl Path {
     /// The steps from the state to the leaf.
-    #[must_use]
-    pub fn segments(&self) -> &[Segment] {
-        &self.0
+    pub fn segments(&self) -> impl Iterator<Item = Segment<'_>> {
+        let mut names = self.names.as_str();
+        self.steps.iter().map(move |step| match *step {
+            Step::Field(len) => {
+                let (name, rest) = names.split_at(len);
+                names = rest;
+                Segment::Field(name)
+            }
+            Step::Index(index) => Segment::Index(index),
+            Step::Address(address) => Segment::Address(address),
+        })
+    }
+
+    fn push(&mut self, segment: Segment<'_>) {
+        self.steps.push(match segment {
+            Segment::Field(name) => {
+                self.names.push_str(name);
+                Step::Field(name.len())
+            }
+            Segment::Index(index) => Step::Index(index),
+            Segment::Address(address) => Step::Address(address),
+        });
+    }
+
+    fn pop(&mut self) {
+        if let Some(Step::Field(len)) = self.steps.pop() {
+            self.names.truncate(self.names.len() - len);
+        }
     }
 }
 
 impl Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (position, segment) in self.0.iter().enumerate() {
+        for (position, segment) in self.segments().enumerate() {
             match segment {
                 Segment::Field(name) if position == 0 => f.write_str(name)?,
                 Segment::Field(name) => write!(f, ".{name}")?,
                 Segment::Index(index) => write!(f, "[{index}]")?,
+                Segment::Address(address) => write!(f, "[{address:#x}]")?,
             }
         }
         Ok(())
@@ -71,19 +111,23 @@ impl Display for Leaf<'_> {
 /// assert_eq!(lines[5], "fighters[1].at.1 = 0x00012000");
 /// ```
 pub fn walk<T: Fields + ?Sized>(state: &T, mut look: impl FnMut(&Leaf<'_>)) {
-    state.visit(&mut Walk { path: Path::default(), look: &mut look });
+    state.visit(&mut Walk { path: Path::default(), base: None, look: &mut look });
 }
 
 struct Walk<'a> {
     path: Path,
+    /// The address of the first item, if the items of the value that is visited have addresses.
+    base: Option<u32>,
     look: &'a mut dyn FnMut(&Leaf<'_>),
 }
 
 impl Walk<'_> {
-    fn below<T: Fields + ?Sized>(&mut self, segment: Segment, value: &T) {
-        self.path.0.push(segment);
+    fn below<T: Fields + ?Sized>(&mut self, segment: Segment<'_>, value: &T) {
+        self.path.push(segment);
+        let base = self.base.take();
         value.visit(self);
-        self.path.0.pop();
+        self.base = base;
+        self.path.pop();
     }
 }
 
@@ -92,11 +136,107 @@ impl Visitor for Walk<'_> {
         (self.look)(&Leaf { path: &self.path, words, shown });
     }
 
-    fn field<T: Fields + ?Sized>(&mut self, name: &'static str, value: &T) {
+    fn field<T: Fields + ?Sized>(&mut self, name: &str, value: &T) {
         self.below(Segment::Field(name), value);
     }
 
     fn item<T: Fields + ?Sized>(&mut self, index: usize, value: &T) {
-        self.below(Segment::Index(index as u32), value);
+        let index = index as u32;
+        let segment = match self.base {
+            None => Segment::Index(index),
+            Some(base) => Segment::Address(base.wrapping_add(index)),
+        };
+        self.below(segment, value);
+    }
+
+    fn addressed<T: Fields + ?Sized>(&mut self, base: u32, items: &T) {
+        let outer = self.base.replace(base);
+        items.visit(self);
+        self.base = outer;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{checksum, diff};
+
+    /// Memory as a core describes it: names and addresses are known at run time only.
+    struct Region {
+        name: String,
+        base: u32,
+        bytes: Vec<u8>,
+    }
+
+    impl Fields for Region {
+        fn visit<V: Visitor>(&self, visitor: &mut V) {
+            visitor.addressed(self.base, &self.bytes);
+        }
+    }
+
+    struct Core {
+        frame: u32,
+        regions: Vec<Region>,
+        stack: [[u16; 2]; 2],
+    }
+
+    impl Fields for Core {
+        fn visit<V: Visitor>(&self, visitor: &mut V) {
+            visitor.field("frame", &self.frame);
+            for region in &self.regions {
+                visitor.field(&region.name, region);
+            }
+            visitor.field("stack", &self.stack);
+        }
+    }
+
+    fn core() -> Core {
+        let region = |name: &str, base, len| Region { name: name.to_owned(), base, bytes: vec![0; len] };
+        Core {
+            frame: 1,
+            regions: vec![region("wram", 0x7e_0000, 100), region("sram", 0, 3)],
+            stack: [[0; 2]; 2],
+        }
+    }
+
+    fn paths(core: &Core) -> Vec<String> {
+        let mut paths = Vec::new();
+        walk(core, |leaf| paths.push(leaf.path.to_string()));
+        paths
+    }
+
+    #[test]
+    fn names_and_addresses_are_those_of_run_time() {
+        let (here, mut there) = (core(), core());
+        there.regions[0].bytes[0x12] = 7;
+        there.regions[1].bytes[2] = 8;
+        there.stack[1][0] = 9;
+        let lines: Vec<String> = diff(&here, &there).iter().map(ToString::to_string).collect();
+        assert_eq!(lines, ["wram[0x7e0012]: 0 / 7", "sram[0x2]: 0 / 8", "stack[1][0]: 0 / 9"]);
+        assert_eq!(paths(&here)[..3], ["frame", "wram.len", "wram[0x7e0000]"]);
+        assert_eq!(paths(&here).len(), 1 + 101 + 4 + 4);
+    }
+
+    /// Otherwise a game could not begin to name its memory without another checksum.
+    #[test]
+    fn addresses_do_not_change_the_checksum() {
+        let core = core();
+        let plain = (core.frame, core.regions[0].bytes.clone(), core.regions[1].bytes.clone(), core.stack);
+        assert_eq!(checksum(&core), checksum(&plain));
+    }
+
+    #[test]
+    fn segments_give_back_the_names_and_numbers() {
+        let mut path = Path::default();
+        path.push(Segment::Field("ab"));
+        path.push(Segment::Index(3));
+        path.push(Segment::Field("c"));
+        path.push(Segment::Address(u32::MAX));
+        let all = [Segment::Field("ab"), Segment::Index(3), Segment::Field("c"), Segment::Address(u32::MAX)];
+        assert_eq!(path.segments().collect::<Vec<_>>(), all);
+        assert_eq!(path.to_string(), "ab[3].c[0xffffffff]");
+        path.pop();
+        path.pop();
+        assert_eq!(path.segments().collect::<Vec<_>>(), all[..2]);
     }
 }

@@ -14,9 +14,10 @@ pub(super) trait ErasedFields {
 /// A visitor of such values.
 pub(super) trait ErasedVisitor {
     fn leaf(&mut self, words: &[u32], shown: &dyn Display);
-    fn field(&mut self, name: &'static str, value: &dyn ErasedFields);
-    fn skipped(&mut self, name: &'static str);
+    fn field(&mut self, name: &str, value: &dyn ErasedFields);
+    fn skipped(&mut self, name: &str);
     fn item(&mut self, index: usize, value: &dyn ErasedFields);
+    fn addressed(&mut self, base: u32, items: &dyn ErasedFields);
 }
 
 /// Any value, as an object.
@@ -35,16 +36,20 @@ impl Visitor for ToErased<'_> {
         self.0.leaf(words, shown);
     }
 
-    fn field<T: Fields + ?Sized>(&mut self, name: &'static str, value: &T) {
+    fn field<T: Fields + ?Sized>(&mut self, name: &str, value: &T) {
         self.0.field(name, &Known(value));
     }
 
-    fn skipped(&mut self, name: &'static str) {
+    fn skipped(&mut self, name: &str) {
         self.0.skipped(name);
     }
 
     fn item<T: Fields + ?Sized>(&mut self, index: usize, value: &T) {
         self.0.item(index, &Known(value));
+    }
+
+    fn addressed<T: Fields + ?Sized>(&mut self, base: u32, items: &T) {
+        self.0.addressed(base, &Known(items));
     }
 }
 
@@ -64,15 +69,19 @@ impl<V: Visitor> ErasedVisitor for FromErased<'_, V> {
         self.0.leaf(words, shown);
     }
 
-    fn field(&mut self, name: &'static str, value: &dyn ErasedFields) {
+    fn field(&mut self, name: &str, value: &dyn ErasedFields) {
         self.0.field(name, &Erased(value));
     }
 
-    fn skipped(&mut self, name: &'static str) {
+    fn skipped(&mut self, name: &str) {
         self.0.skipped(name);
     }
 
     fn item(&mut self, index: usize, value: &dyn ErasedFields) {
         self.0.item(index, &Erased(value));
+    }
+
+    fn addressed(&mut self, base: u32, items: &dyn ErasedFields) {
+        self.0.addressed(base, &Erased(items));
     }
 }

@@ -100,7 +100,9 @@ fn key(path: &Path) -> u32 {
     for segment in path.segments() {
         match segment {
             Segment::Field(name) => name.bytes().chain([b'.']).for_each(&mut mix),
-            Segment::Index(index) => index.to_le_bytes().into_iter().chain([b'[']).for_each(&mut mix),
+            Segment::Index(index) | Segment::Address(index) => {
+                index.to_le_bytes().into_iter().chain([b'[']).for_each(&mut mix)
+            }
         }
     }
     spread(hash.finish())
