@@ -23,14 +23,15 @@ impl Listening {
         Self { called_at: now, listened: Time::ZERO, away_at: None }
     }
 
-    /// Lets time pass. To be called whenever this machine runs.
+    /// Lets time pass. To be called whenever this machine runs. A time before that of an earlier call is no time at all:
+    /// otherwise two clocks that take turns would count their difference again and again.
     #[inline]
     pub(crate) fn pass(&mut self, now: Time) {
         let mut gap = now.since(self.called_at);
         if gap > MAX_GAP {
             gap = self.was_stopped(now, gap);
         }
-        self.called_at = now;
+        self.called_at = self.called_at.max(now);
         self.listened = self.listened + gap;
     }
 
@@ -53,6 +54,16 @@ impl Listening {
         self.called_at
     }
 
+    /// This machine ran, but its game asked for no frame for this long.
+    pub(crate) fn stood_still(&mut self, gap: Span) {
+        if gap >= AWAY_GAP {
+            self.away_at = Some(self.called_at);
+        }
+    }
+
+    /// The longest time that a gap counts for.
+    pub(crate) const MAX_GAP: Span = MAX_GAP;
+
     /// Whether this machine was away lately: it did not run for a second or more.
     pub(crate) fn was_away(&self, now: Time) -> bool {
         self.away_at.is_some_and(|at| now.since(at) <= AWAY_REMEMBERED)
@@ -74,6 +85,16 @@ mod tests {
         assert_eq!(listening.now(), ms(250));
         listening.pass(ms(60_000));
         assert_eq!((listening.now(), listening.called_at()), (ms(500), ms(60_000)));
+    }
+
+    #[test]
+    fn two_clocks_that_take_turns_count_once() {
+        let mut listening = Listening::new(ms(0));
+        for at in (0..1_000).step_by(10) {
+            listening.pass(ms(at + 200));
+            listening.pass(ms(at));
+        }
+        assert_eq!((listening.now(), listening.called_at()), (ms(1_190), ms(1_190)));
     }
 
     #[test]

@@ -206,6 +206,11 @@ impl Reliable {
         (self.first != self.next).then(|| self.outgoing[usize::from(self.first % KEPT)].queued_at)
     }
 
+    /// Whether every message has been acknowledged.
+    pub(crate) fn all_acknowledged(&self) -> bool {
+        self.first == self.next
+    }
+
     /// Whether a message is under way that the peer may still take, if the match is over.
     pub(crate) fn may_be_acknowledged(&self) -> bool {
         self.under_way().any(|at| {
@@ -289,11 +294,6 @@ impl Reliable {
     /// The first message that has not been acknowledged, or the next one if all have been.
     pub(crate) fn first_unacknowledged(&self) -> u16 {
         self.first
-    }
-
-    /// Whether every message has been acknowledged.
-    pub(crate) fn all_acknowledged(&self) -> bool {
-        self.first == self.next
     }
 }
 

@@ -64,6 +64,8 @@ pub(crate) struct Silence {
     /// The lowest limit. While less than this is to be made up for, and nothing is interrupted, there is nothing to say.
     lowest_limit: Span,
     interrupted: bool,
+    /// When the game last asked for a frame.
+    advanced_at: Time,
 }
 
 impl Silence {
@@ -78,13 +80,39 @@ impl Silence {
             standstills: Standstills::default(),
             lowest_limit: limits.interrupted.min(limits.no_progress).min(limits.too_slow),
             interrupted: false,
+            advanced_at: Time::ZERO,
         }
     }
 
-    /// Lets time pass. To be called whenever this machine runs.
+    /// Lets time pass while the game asks for a frame.
     #[inline]
     pub(crate) fn pass(&mut self, now: Time) {
         self.listening.pass(now);
+        let gap = self.listening.now().since(self.advanced_at);
+        if gap > Listening::MAX_GAP {
+            self.stood_still_here(gap);
+        }
+        self.advanced_at = self.listening.now();
+    }
+
+    /// Lets time pass while datagrams are sent and received. A game that only does that stands still itself: the peer waits
+    /// for its frames.
+    #[inline]
+    pub(crate) fn listen(&mut self, now: Time) {
+        self.listening.pass(now);
+    }
+
+    /// The game of this machine asked for no frame for this long, which counts for as much as a gap between its calls.
+    #[cold]
+    fn stood_still_here(&mut self, gap: Span) {
+        self.listening.stood_still(gap);
+        self.excuse(gap - Listening::MAX_GAP);
+    }
+
+    /// Takes a time in which no new frame could come out of the time without one.
+    fn excuse(&mut self, span: Span) {
+        self.progressed_at = (self.progressed_at + span).min(self.listening.now());
+        self.made_up_to = (self.made_up_to + span).min(self.progressed_at).min(self.heard_at);
     }
 
     /// Notes that a valid packet came.
@@ -96,18 +124,19 @@ impl Silence {
     /// Notes that new frames came, in a valid packet, on a link with this RTT, which is asked for only after a standstill.
     #[inline]
     pub(crate) fn progressed(&mut self, frames: u32, rtt: impl FnOnce() -> Option<Span>) {
-        let (now, stuck) = (self.listening.now(), self.stuck());
+        let (now, before) = (self.listening.now(), self.progressed_at);
         self.progressed_at = now;
         self.made_up_to = (self.made_up_to + self.made_up * frames).min(now);
-        if stuck > STANDSTILL {
-            self.stood_still(stuck, rtt);
+        if now.since(before) > STANDSTILL {
+            self.stood_still(before, rtt);
         }
     }
 
     /// Counts a standstill. A peer that falls silent again and again otherwise makes up for it with the frames that it held
     /// back.
     #[cold]
-    fn stood_still(&mut self, stuck: Span, rtt: impl FnOnce() -> Option<Span>) {
+    fn stood_still(&mut self, since: Time, rtt: impl FnOnce() -> Option<Span>) {
+        let stuck = self.stuck_since(since);
         if stuck <= STANDSTILL + rtt().unwrap_or_default() {
             return;
         }
@@ -116,13 +145,27 @@ impl Silence {
         self.made_up_to = self.made_up_to.min(now.shifted(-counted.cast_signed()));
     }
 
+    /// When to let time pass again, so that all of it counts.
+    pub(crate) fn next_look(&self) -> Time {
+        self.listening.called_at() + Listening::MAX_GAP
+    }
+
     /// Whether this machine was away lately: it did not run for a second or more.
     pub(crate) fn was_away(&self, now: Time) -> bool {
         self.listening.was_away(now)
     }
 
-    /// The time since the last new frame.
+    /// The time since the last new frame, without the standstills of this machine.
     pub(crate) fn stuck(&self) -> Span {
+        self.stuck_since(self.progressed_at)
+    }
+
+    fn stuck_since(&self, progressed_at: Time) -> Span {
+        self.listening.now().min(self.advanced_at + Listening::MAX_GAP).since(progressed_at)
+    }
+
+    /// The time since the last new frame, whoever stood still.
+    pub(crate) fn unmoved(&self) -> Span {
         self.listening.now().since(self.progressed_at)
     }
 
@@ -143,7 +186,8 @@ impl Silence {
         if self.stuck() >= self.limits.no_progress {
             return Some(SilenceChange::NoProgress);
         }
-        if self.listening.now().since(self.made_up_to) >= self.limits.too_slow {
+        let is_advancing = self.listening.now().since(self.advanced_at) <= Listening::MAX_GAP;
+        if is_advancing && self.listening.now().since(self.made_up_to) >= self.limits.too_slow {
             return Some(SilenceChange::TooSlow);
         }
         let silent = quiet >= self.limits.interrupted;
@@ -231,6 +275,33 @@ mod tests {
         assert_eq!(silence.change(), None);
         let said = run(&mut silence, 60_050, 60_500);
         assert!(matches!(said[..], [(60_500, SilenceChange::Interrupted { .. })]), "{said:?}");
+    }
+
+    #[test]
+    fn a_game_that_only_listens_does_not_blame_the_other() {
+        let mut silence = Silence::new(ms(0), LIMITS, FRAME);
+        for at in (50..60_000).step_by(50) {
+            silence.listen(ms(at));
+            silence.heard();
+            assert_eq!(silence.change(), None, "at {at} ms");
+        }
+        assert!(silence.unmoved() > Span::from_secs(59) && silence.stuck() == Listening::MAX_GAP);
+        silence.pass(ms(60_000));
+        assert_eq!((silence.change(), silence.stuck()), (None, Listening::MAX_GAP));
+        assert!(silence.was_away(ms(60_000)), "a peer that gave up on this machine is believed");
+        silence.progressed(8, || None);
+        assert_eq!(silence.standstills.sum, Span::ZERO);
+    }
+
+    #[test]
+    fn a_game_that_only_listens_hears_silence() {
+        let mut silence = Silence::new(ms(0), LIMITS, FRAME);
+        let mut said = (50..6_000).step_by(50).filter_map(|at| {
+            silence.listen(ms(at));
+            silence.change().map(|change| (at, change))
+        });
+        assert_eq!(said.next(), Some((750, SilenceChange::Interrupted { disconnect_at: ms(5_000) })));
+        assert_eq!(said.next(), Some((5_000, SilenceChange::Lost)));
     }
 
     #[test]

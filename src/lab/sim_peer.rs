@@ -60,6 +60,8 @@ pub struct SimPeer<G: Game> {
     pub nat: Option<NatTraversal>,
     /// The shortest time from one frame to the next, for a machine that cannot keep up.
     pub min_frame_length: Duration,
+    /// A mistake of the program: its times of frames are ahead of those of its datagrams by this much.
+    pub frames_ahead_by: Duration,
     last_frame_at: Duration,
 }
 
@@ -120,6 +122,7 @@ impl<G: Game> SimPeer<G> {
             #[cfg(feature = "nat")]
             nat: None,
             min_frame_length: Duration::ZERO,
+            frames_ahead_by: Duration::ZERO,
             last_frame_at: Duration::ZERO,
         }
     }
@@ -325,7 +328,11 @@ impl<G: Game> SimPeer<G> {
     /// Hands a datagram to the lobby or the session, even while the machine is asleep.
     pub(super) fn take_in(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
         self.outside(|protocol| protocol.handle_datagram(now, from, datagram));
-        // The last event may come in a datagram, with no frame after it.
+        self.take_last_event(now);
+    }
+
+    /// The last event may come in a datagram or with time alone, with no frame after it.
+    fn take_last_event(&mut self, now: Duration) {
         if let Stage::Match(session, _) = &mut self.stage
             && session.ended()
         {
@@ -349,7 +356,9 @@ impl<G: Game> Protocol for SimPeer<G> {
         if self.asleep {
             return None;
         }
-        let (to, len) = self.outside(|protocol| protocol.poll_transmit(now, buf))??;
+        let sent = self.outside(|protocol| protocol.poll_transmit(now, buf))?;
+        self.take_last_event(now);
+        let (to, len) = sent?;
         let bare = self.is_bare();
         if let Some(overheard) = self.overheard.as_mut().filter(|_| bare) {
             overheard.sent(&buf[..len]);
@@ -428,7 +437,7 @@ impl<G: Game> Machine for SimPeer<G> {
         if let Some(before) = self.before {
             before(game, session.current(), buttons);
         }
-        let advanced = session.advance(now, game, buttons);
+        let advanced = session.advance(now + self.frames_ahead_by, game, buttons);
         for (frame, inputs) in session.confirmed() {
             let after = frame.next();
             let digest = match session.snapshot(after) {

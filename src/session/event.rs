@@ -52,6 +52,15 @@ pub enum Event {
     },
     /// The game could not save or restore a state on this machine, in its own words. The match is over for both.
     StateFailed(StateError),
+    /// The game of this machine reads two clocks: the times that it gives to [`advance`](crate::Session::advance) differ
+    /// from those that it gives to the calls of [`Protocol`](crate::Protocol). The match cannot keep its rate until that is
+    /// mended in the program. Told once; `docs/EMBEDDING.md`, section 13, has the cause.
+    ClockMistake {
+        /// The difference.
+        offset: Duration,
+        /// Whether the times of `advance` are the later ones.
+        is_ahead: bool,
+    },
     /// The match was played to its end. No event follows.
     Ended(Verdict),
     /// The match is over before its end. No event follows.
@@ -122,7 +131,7 @@ pub enum Reason {
     GaveUp,
     /// The other player's program was restarted.
     Restarted,
-    /// The machines desynced, and the config says to stop then.
+    /// The machines desynced, and the config of one of them says to stop then. Both are told so.
     Desync,
     /// Two checksums of one player's machine were void: neither machine's resimulation gives them. That machine is
     /// faulty, or it lies. It is this one if the player is the [local](crate::Session::local) one.
@@ -139,6 +148,9 @@ pub enum Reason {
     StateFailed,
     /// This machine's game could not save or restore a state: [`Event::StateFailed`] has its own words.
     StateFailedHere,
+    /// The game of this machine reads two clocks, and the match stood still or ran too slowly: see
+    /// [`Event::ClockMistake`].
+    ClockMistake,
     /// The peer broke the rules of the protocol.
     ProtocolViolation,
     /// The match has reached the last frame number, after more than a year.
@@ -166,6 +178,7 @@ impl fmt::Display for Reason {
             Self::InputsHeldBack => "the other player's inputs came too late for too long",
             Self::StateFailed => "the other player's game could not save or restore its state",
             Self::StateFailedHere => "this machine's game could not save or restore its state",
+            Self::ClockMistake => "the game at this machine reads two different clocks",
             Self::ProtocolViolation => "the other player's program broke the rules of the protocol",
             Self::FrameLimit => "the match has reached its last frame",
         })

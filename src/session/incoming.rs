@@ -177,7 +177,7 @@ impl<S: Fields> Session<S> {
             return Err(Refusal::WrongToken);
         }
         let end = self.stream.numbering().frame(leaving.end).ok_or(Refusal::BeforeMatch)?;
-        self.liveness.heard_leaving(now, end, leaving.why);
+        self.liveness.heard_leaving(now, end, leaving.why, self.clock_check.is_wrong(now));
         Ok(())
     }
 

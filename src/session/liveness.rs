@@ -14,9 +14,6 @@ pub(super) const BELIEVED_AFTER: Span = Span::from_millis(500);
 /// Inputs that were sent before a DISCONNECT may come this much after it; newer ones contradict it.
 const LATE_INPUTS: Span = Span::from_secs(1);
 
-/// The notes of an autopsy may come this much after a farewell: a few retransmissions.
-const LATE_NOTES: Span = Span::from_secs(1);
-
 /// A peer that says that it gave up on us is believed if no new frame had come for this long, or if this machine was away.
 const GIVEN_UP_AFTER: Span = Span::from_secs(1);
 
@@ -75,10 +72,21 @@ impl Liveness {
         Self { silence, farewell: Farewell::None, sealed }
     }
 
-    /// Lets time pass.
+    /// Lets time pass while the game asks for a frame.
     #[inline]
     pub(super) fn pass(&mut self, now: Time) {
         self.silence.pass(now);
+    }
+
+    /// Lets time pass while datagrams are sent and received.
+    #[inline]
+    pub(super) fn listen(&mut self, now: Time) {
+        self.silence.listen(now);
+    }
+
+    /// When to let time pass again, although nothing is to be sent.
+    pub(super) fn next_look(&self) -> Time {
+        self.silence.next_look()
     }
 
     /// Notes a valid packet.
@@ -125,17 +133,19 @@ impl Liveness {
 
     /// Whether the peer can have heard nothing new of this machine for too long.
     fn can_be_given_up(&self, now: Time) -> bool {
-        self.silence.was_away(now) || self.silence.stuck() >= GIVEN_UP_AFTER
+        self.silence.was_away(now) || self.silence.unmoved() >= GIVEN_UP_AFTER
     }
 
     /// Notes a LEAVING: the peer's inputs end before `end`.
     ///
-    /// That it gave up on us is taken only if that can be: otherwise who leaves could call it so and forfeit nothing.
-    pub(super) fn heard_leaving(&mut self, now: Time, end: Frame, why: LeavingWhy) {
+    /// That it gave up on us is taken only if that can be, or if our own game `holds_up` the match: otherwise who leaves could
+    /// call it so and forfeit nothing.
+    pub(super) fn heard_leaving(&mut self, now: Time, end: Frame, why: LeavingWhy, holds_up: bool) {
         let reason = match why {
-            LeavingWhy::GaveUp if self.can_be_given_up(now) => Reason::GaveUp,
+            LeavingWhy::GaveUp if holds_up || self.can_be_given_up(now) => Reason::GaveUp,
             LeavingWhy::GaveUp | LeavingWhy::Left => Reason::Left,
             LeavingWhy::StateFailed => Reason::StateFailed,
+            LeavingWhy::Desync => Reason::Desync,
         };
         if !matches!(self.farewell, Farewell::Proven { .. }) {
             self.farewell = Farewell::Proven { end, heard_at: now, reason };
@@ -148,14 +158,9 @@ impl Liveness {
         self.farewell != Farewell::None
     }
 
-    /// Whether the peer's farewell is so new that messages which it sent before may still be under way.
-    pub(super) fn is_farewell_new(&self, now: Time) -> bool {
-        match self.farewell {
-            Farewell::None => false,
-            Farewell::Unproven { heard_at, .. } | Farewell::Proven { heard_at, .. } => {
-                now.since(heard_at) < LATE_NOTES
-            }
-        }
+    /// Whether the peer has said that it stops at a desync.
+    pub(super) fn stops_at_desync(&self) -> bool {
+        matches!(self.farewell, Farewell::Proven { reason: Reason::Desync, .. })
     }
 
     /// The reason for which the peer is gone, once its farewell is believed. Its inputs before `known` are here; `ending`:
@@ -173,7 +178,8 @@ impl Liveness {
             }
             Farewell::Proven { end, heard_at, reason } => {
                 let late = self.sealed && now.since(heard_at) >= BELIEVED_AFTER;
-                (ending || known >= end || late || self.silence.stuck() >= BELIEVED_AFTER).then_some(reason)
+                // The token proves it: frames that do not come are awaited, whoever stood still.
+                (ending || known >= end || late || self.silence.unmoved() >= BELIEVED_AFTER).then_some(reason)
             }
         }
     }
@@ -256,7 +262,7 @@ mod tests {
         assert_eq!(liveness.parted(at(1_399), KNOWN, Span::ZERO, false), None);
         assert_eq!(liveness.parted(at(1_400), KNOWN, Span::ZERO, false), Some(Reason::Left));
         pass(&mut liveness, 900, 1_300);
-        liveness.heard_leaving(at(1_300), KNOWN, LeavingWhy::GaveUp);
+        liveness.heard_leaving(at(1_300), KNOWN, LeavingWhy::GaveUp, false);
         assert_eq!(liveness.parted(at(1_300), KNOWN, Span::ZERO, false), Some(Reason::GaveUp));
         let mut given_up = after(5_000);
         given_up.heard_disconnect(at(5_000));
@@ -282,7 +288,7 @@ mod tests {
     #[test]
     fn leaving_counts_at_its_last_frame_or_when_frames_stop() {
         let mut liveness = after(100);
-        liveness.heard_leaving(at(100), KNOWN, LeavingWhy::Left);
+        liveness.heard_leaving(at(100), KNOWN, LeavingWhy::Left, false);
         assert_eq!(liveness.parted(at(600), Frame(99), Span::ZERO, false), None);
         assert_eq!(liveness.parted(at(600), KNOWN, Span::ZERO, false), Some(Reason::Left));
         pass(&mut liveness, 110, 600);
@@ -296,23 +302,34 @@ mod tests {
     #[test]
     fn the_first_leaving_counts_and_an_ended_match_awaits_no_frame() {
         let mut liveness = after(100);
-        liveness.heard_leaving(at(100), KNOWN, LeavingWhy::Left);
+        liveness.heard_leaving(at(100), KNOWN, LeavingWhy::Left, false);
         assert_eq!(liveness.parted(at(100), Frame(99), Span::ZERO, true), Some(Reason::Left));
-        liveness.heard_leaving(at(100), Frame(50), LeavingWhy::Left);
+        liveness.heard_leaving(at(100), Frame(50), LeavingWhy::Left, false);
         assert_eq!(liveness.parted(at(100), Frame(99), Span::ZERO, false), None);
     }
 
     #[test]
-    fn farewell_is_new_for_a_second() {
+    fn peer_that_stops_at_a_desync_says_so() {
         let mut liveness = after(100);
-        assert!(!liveness.is_farewell_new(at(100)));
+        liveness.heard_disconnect(at(100));
+        assert!(!liveness.stops_at_desync());
+        liveness.heard_leaving(at(100), KNOWN, LeavingWhy::Desync, false);
+        assert!(liveness.stops_at_desync());
+        assert_eq!(liveness.parted(at(100), KNOWN, Span::ZERO, false), Some(Reason::Desync));
+    }
+
+    #[test]
+    fn only_a_token_proves_a_farewell_to_a_game_that_stands_still() {
         for proven in [false, true] {
+            let mut liveness = after(100);
             if proven {
-                liveness.heard_leaving(at(2_000), KNOWN, LeavingWhy::Left);
+                liveness.heard_leaving(at(100), Frame(150), LeavingWhy::Left, false);
             } else {
-                liveness.heard_disconnect(at(2_000));
+                liveness.heard_disconnect(at(100));
             }
-            assert!(liveness.is_farewell_new(at(2_999)) && !liveness.is_farewell_new(at(3_000)));
+            (110..5_000).step_by(10).for_each(|ms| liveness.listen(at(ms)));
+            let gone = liveness.parted(at(5_000), KNOWN, Span::ZERO, false);
+            assert_eq!(gone, proven.then_some(Reason::Left));
         }
     }
 
@@ -329,7 +346,7 @@ mod tests {
                     // Frames go on, all of them before the one that the LEAVING names.
                     liveness.progressed(at(ms), 1, Frame(50), || None);
                     if ms == begun + 100 && kind == 0 {
-                        liveness.heard_leaving(at(ms), KNOWN, LeavingWhy::Left);
+                        liveness.heard_leaving(at(ms), KNOWN, LeavingWhy::Left, false);
                     } else if ms == begun + 100 {
                         liveness.heard_disconnect(at(ms));
                     }
@@ -347,7 +364,7 @@ mod tests {
     #[test]
     fn giving_up_needs_a_silence_or_an_absence_of_ours() {
         let gone = |mut liveness: Liveness, ms| {
-            liveness.heard_leaving(at(ms), KNOWN, LeavingWhy::GaveUp);
+            liveness.heard_leaving(at(ms), KNOWN, LeavingWhy::GaveUp, false);
             liveness.parted(at(600), KNOWN, Span::ZERO, false)
         };
         assert_eq!(gone(after(100), 100), Some(Reason::Left), "frames came until now");
@@ -356,5 +373,8 @@ mod tests {
         slept.pass(at(10_000));
         slept.progressed(at(10_000), 8, KNOWN, || None);
         assert_eq!(gone(slept, 10_000), Some(Reason::GaveUp), "this machine was away");
+        let mut slow = after(100);
+        slow.heard_leaving(at(100), KNOWN, LeavingWhy::GaveUp, true);
+        assert_eq!(slow.parted(at(600), KNOWN, Span::ZERO, false), Some(Reason::GaveUp), "its own fault");
     }
 }

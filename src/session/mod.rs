@@ -10,7 +10,8 @@
 //! | `simulation`, `latch` | the engine with the local player's inputs; presses during a stall |
 //! | `input_stream`, `outbox`, `measures` | input packets both ways; the last one sent; the RTT and the loss that they measure |
 //! | `pace`, `frame_clock`, `lateness` | when frames are due; the clock that is trimmed; the age of the peer's inputs |
-//! | `liveness`, `ending` | silence and farewell of the peer; the last states and the verdict |
+//! | `liveness`, `parting`, `ending` | silence and farewell of the peer; our own after a desync; the last states and the verdict |
+//! | `clock_check` | whether the game gives one clock to all calls |
 //! | `peer`, `desync` | the remote machine; checksums and the autopsy |
 //! | `lobby` | the handshake before a match |
 //! | `event`, `event_queue`, `stats` | what the game is told, and the events that wait for it |
@@ -18,6 +19,7 @@
 //! | `offline` | a match at one machine |
 
 mod advice;
+mod clock_check;
 mod config;
 mod config_error;
 pub(crate) mod desync;
@@ -36,6 +38,7 @@ mod offline;
 mod outbox;
 mod outgoing;
 mod pace;
+mod parting;
 pub(crate) mod peer;
 mod play;
 mod simulation;
@@ -59,6 +62,7 @@ use crate::session::peer::link::Link;
 use crate::wire::message::{LeavingWhy, MAX_USER, Ordered};
 use crate::wire::rbn1::Flags;
 use crate::{CueEvent, Fields, Frame, Game, Inputs, Player};
+use clock_check::ClockCheck;
 use core::time::Duration;
 use ending::Ending;
 use event_queue::EventQueue;
@@ -66,6 +70,7 @@ use input_stream::InputStream;
 use liveness::Liveness;
 use lobby::Handover;
 use pace::Pace;
+use parting::Parting;
 use simulation::Simulation;
 use std::net::SocketAddr;
 use traffic::Traffic;
@@ -90,6 +95,8 @@ pub struct Session<S> {
     stream: InputStream,
     pace: Pace,
     liveness: Liveness,
+    parting: Parting,
+    clock_check: ClockCheck,
     watch: Watch<S>,
     ending: Ending,
     events: EventQueue,
@@ -133,6 +140,8 @@ impl<S: Fields> Session<S> {
             stream,
             pace: Pace::new(now, frame_length, &agreed, config.timeouts.max_input_age.map(Span::from)),
             liveness: Liveness::new(now, &config, link.is_sealed()),
+            parting: Parting::default(),
+            clock_check: ClockCheck::default(),
             watch,
             ending: Ending::new(),
             events: EventQueue::new(),

@@ -22,8 +22,13 @@ impl<S: Fields> Session<S> {
     }
 
     /// Writes the next packet that is due, of any kind.
+    ///
+    /// Time passes here too: a game that asks for no frames still learns that the peer is gone. Keep-alives lead here five
+    /// times a second.
     #[inline(never)]
     pub(super) fn transmit(&mut self, now: Time, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        self.liveness.listen(now);
+        self.look_after(now);
         let (to, len) = match self.responder.poll_transmit(buf) {
             Some(answer) => answer,
             None => {
@@ -49,6 +54,9 @@ impl<S: Fields> Session<S> {
         }
         if self.ending.is_playing() {
             due = due.min(self.stream.next_report());
+        }
+        if !self.ending.is_over() {
+            due = due.min(self.liveness.next_look());
         }
         due
     }
@@ -109,6 +117,9 @@ impl<S: Fields> Session<S> {
         let checksum = self.watch.carry(run.end);
         let len = self.stream.write(now, &run, inputs, self.simulation.known(), checksum, buf)?;
         self.link.sent_input(now);
+        if let Some(mistake) = self.clock_check.send(now) {
+            self.tell_clock_mistake(mistake);
+        }
         Some(len)
     }
 

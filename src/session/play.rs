@@ -1,6 +1,7 @@
 //! One frame of a match: step, compare what has become certain, and end.
 
 use super::Session;
+use super::clock_check::ClockMistake;
 use super::ending::LastState;
 use super::event::{Event, Reason};
 use super::frame_clock::RateChange;
@@ -48,6 +49,9 @@ impl<S: Fields> Session<S> {
         if !self.pace.is_due(now) && self.ending.is_playing() {
             self.simulation.forget_last();
             return Advanced::NotDue;
+        }
+        if let Some(mistake) = self.clock_check.frame(now) {
+            self.tell_clock_mistake(mistake);
         }
 
         // A desync is looked into, also when nothing is stepped any more.
@@ -138,6 +142,12 @@ impl<S: Fields> Session<S> {
         }
     }
 
+    /// Tells the game that it reads two clocks.
+    #[cold]
+    pub(super) fn tell_clock_mistake(&mut self, ClockMistake { offset, is_ahead }: ClockMistake) {
+        self.events.tell(Event::ClockMistake { offset: offset.into(), is_ahead });
+    }
+
     /// Whether a stalled frame could be stepped by now.
     #[inline]
     pub(super) fn can_go_on(&self) -> bool {
@@ -148,26 +158,20 @@ impl<S: Fields> Session<S> {
     #[inline]
     fn settle(&mut self, now: Time) {
         if let Some(found) = self.watch.settle(now, self.simulation.rollback()) {
-            self.found(found);
+            self.found(now, found);
         }
     }
 
     #[cold]
-    fn found(&mut self, found: Found) {
+    fn found(&mut self, now: Time, found: Found) {
         match found {
             Found::Desync(desync) => {
                 trace::desync(desync.frame, desync.ours, desync.theirs);
                 self.events.tell(Event::Desync(desync));
                 self.traffic.stir();
             }
-            Found::Stop(stop) => self.stop(stop),
+            Found::Stop(stop) => self.parting.stop(now, stop, self.simulation.own_end()),
         }
-    }
-
-    /// Ends a match that stops at desyncs.
-    fn stop(&mut self, stop: Stop) {
-        self.say_farewell(LeavingWhy::Left);
-        self.disconnect(self.reason_of(stop));
     }
 
     fn reason_of(&self, stop: Stop) -> Reason {
@@ -193,7 +197,7 @@ impl<S: Fields> Session<S> {
         if !self.ending.is_playing() {
             self.compare_verdicts(now);
         } else if let Some(stop) = stop {
-            self.stop(stop);
+            self.parting.stop(now, stop, self.simulation.own_end());
         }
     }
 
@@ -258,33 +262,73 @@ impl<S: Fields> Session<S> {
 
     /// Acts on what time alone brings: interruption, loss, a farewell that is believed by now.
     #[inline]
-    fn look_after(&mut self, now: Time) {
+    pub(super) fn look_after(&mut self, now: Time) {
         if self.ending.is_over() {
             return;
         }
         if let Some(change) = self.liveness.change() {
-            match change {
-                SilenceChange::Interrupted { disconnect_at } => {
-                    trace::silence(self.link.addr(), "interrupted");
-                    self.events.tell(Event::Interrupted { disconnect_at: disconnect_at.into() });
-                }
-                SilenceChange::Resumed => {
-                    trace::silence(self.link.addr(), "resumed");
-                    self.events.tell(Event::Resumed);
-                }
-                SilenceChange::Lost => self.give_up(Reason::TimedOut),
-                SilenceChange::NoProgress => self.give_up(Reason::NoProgress),
-                SilenceChange::TooSlow => self.give_up(Reason::TooSlow),
+            self.silence_changed(now, change);
+        }
+        if self.liveness.farewell_heard() || self.parting.is_pending() {
+            self.part(now);
+        }
+    }
+
+    #[cold]
+    fn silence_changed(&mut self, now: Time, change: SilenceChange) {
+        match change {
+            SilenceChange::Interrupted { disconnect_at } => {
+                trace::silence(self.link.addr(), "interrupted");
+                self.events.tell(Event::Interrupted { disconnect_at: disconnect_at.into() });
+            }
+            SilenceChange::Resumed => {
+                trace::silence(self.link.addr(), "resumed");
+                self.events.tell(Event::Resumed);
+            }
+            SilenceChange::Lost => self.give_up(now, Reason::TimedOut),
+            SilenceChange::NoProgress => self.give_up(now, Reason::NoProgress),
+            SilenceChange::TooSlow => self.give_up(now, Reason::TooSlow),
+        }
+    }
+
+    /// Ends the match if the peer's farewell is believed, or if it is to stop here and the peer has our notes.
+    #[cold]
+    fn part(&mut self, now: Time) {
+        let rtt = self.link.rtt().smoothed().unwrap_or_default();
+        let (known, ending) = (self.simulation.known(), self.ending.is_ending());
+        let parted = self.liveness.parted(now, known, rtt, ending);
+        let has_notes = |inputs_end| {
+            parted.is_some()
+                || !self.watch.has_messages()
+                    && self.link.has_delivered_all()
+                    && self.stream.has_acked(inputs_end)
+        };
+        if self.parting.is_pending() {
+            if let Some(stop) = self.parting.due(now, has_notes) {
+                self.say_farewell(LeavingWhy::Desync);
+                self.disconnect(self.reason_of(stop));
+            }
+        } else if let Some(reason) = parted {
+            // A peer that stops at a desync leaves when its notes are here, and our autopsy ends without it.
+            if !(self.liveness.stops_at_desync() && self.watch.is_examining()) {
+                self.disconnect(self.reason_to_part(now, reason));
             }
         }
-        // The notes of a peer that ends a match at a desync may come after its farewell.
-        let awaits_notes = self.watch.stops_match() && self.watch.is_examining();
-        if self.liveness.farewell_heard() && !(awaits_notes && self.liveness.is_farewell_new(now)) {
-            let rtt = self.link.rtt().smoothed().unwrap_or_default();
-            let (known, ending) = (self.simulation.known(), self.ending.is_ending());
-            if let Some(reason) = self.liveness.parted(now, known, rtt, ending) {
-                self.disconnect(self.watch.voided().map_or(reason, |stop| self.reason_of(stop)));
+    }
+
+    /// The reason to tell when the peer leaves for `reason`, or is given up for it.
+    fn reason_to_part(&self, now: Time, reason: Reason) -> Reason {
+        let reason = if self.liveness.stops_at_desync() { Reason::Desync } else { reason };
+        if let Some(stop) = self.parting.reason().or_else(|| self.watch.voided()) {
+            return self.reason_of(stop);
+        }
+        match reason {
+            // Otherwise who leaves could call it a desync and forfeit nothing.
+            Reason::Desync if !self.watch.is_disputed() => Reason::Left,
+            Reason::GaveUp | Reason::NoProgress | Reason::TooSlow if self.clock_check.is_wrong(now) => {
+                Reason::ClockMistake
             }
+            reason => reason,
         }
     }
 
@@ -296,9 +340,9 @@ impl<S: Fields> Session<S> {
 
     /// Ends the match here and tells the peer, which may still hear us: where only one direction is cut, it would wait
     /// on.
-    fn give_up(&mut self, reason: Reason) {
+    fn give_up(&mut self, now: Time, reason: Reason) {
         self.say_farewell(LeavingWhy::GaveUp);
-        self.disconnect(reason);
+        self.disconnect(self.reason_to_part(now, reason));
     }
 
     /// Ends the match without the peer's verdict.

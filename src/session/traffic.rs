@@ -81,7 +81,7 @@ impl Traffic {
 impl<S: Fields> Protocol for Session<S> {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
         let now = Time::from(now);
-        self.liveness.pass(now);
+        self.liveness.listen(now);
         self.traffic.received(datagram.len());
         if let Err(Rejected { refusal, detail }) = self.receive(now, from, datagram) {
             self.traffic.refuse(refusal);

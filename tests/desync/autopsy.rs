@@ -171,11 +171,7 @@ fn the_config_says_whether_to_look_and_whether_to_stop() {
         assert!(
             matches!(
                 events[..],
-                [
-                    Event::Desync(_),
-                    Event::Autopsy(_),
-                    Event::Disconnected { reason: Reason::Desync | Reason::Left }
-                ]
+                [Event::Desync(_), Event::Autopsy(_), Event::Disconnected { reason: Reason::Desync }]
             ),
             "{events:?}"
         );

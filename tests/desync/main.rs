@@ -13,3 +13,4 @@ mod large;
 mod liar;
 mod shapes;
 mod spread;
+mod stopping;

@@ -96,6 +96,11 @@ impl Dispute {
         }
     }
 
+    /// Whether checksums differed, and none has matched since.
+    pub(crate) fn is_open(&self) -> bool {
+        self.standing != Standing::Clear
+    }
+
     fn count(&mut self, Void { ours, theirs }: Void) -> Option<Stop> {
         self.ours = self.ours.saturating_add(u8::from(ours));
         self.theirs = self.theirs.saturating_add(u8::from(theirs));

@@ -266,9 +266,9 @@ impl<S: Fields> Watch<S> {
         self.dispute.voided()
     }
 
-    /// Whether a desync may end the match.
-    pub(crate) fn stops_match(&self) -> bool {
-        self.on_desync == OnDesync::Stop
+    /// Whether checksums differ as far as is known: then a peer that stops at a desync is believed.
+    pub(crate) fn is_disputed(&self) -> bool {
+        self.dispute.is_open()
     }
 
     /// The payload of the next AUTOPSY message to send.

@@ -215,6 +215,11 @@ impl Link {
         self.reliable.send(now, message)
     }
 
+    /// Whether the peer has every message that was queued.
+    pub(crate) fn has_delivered_all(&self) -> bool {
+        self.reliable.all_acknowledged()
+    }
+
     /// Whether the session may queue a message of its own.
     pub(crate) fn has_room_for_session(&self) -> bool {
         self.reliable.has_room_for_session()
