@@ -8,7 +8,7 @@
 //! | 4 | REFUSE | nonce u64, field u8 (1 version, 2 game id, 3 content hash, 4 frame rate, 5 full, 6 declined), ours u64, theirs u64 |
 //! | 5 | REPORT | count of RBN1 packets sent u32, count of RBN1 packets received u32, newest frame received u32 |
 //! | 6 | RESYNC | token u64, number of the ordered message expected next u16, asks for an answer u8 (0 or 1) |
-//! | 7 | LEAVING | token u64, first frame without an input u32, why u8 (1 left, 2 gave up, 4 stops at a desync) |
+//! | 7 | LEAVING | token u64, first frame without an input u32, why u8 (1 left, 2 gave up, 3 state failed, 4 stops at a desync) |
 //! | 16 | VERDICT | number u16, last frame u32, checksum of its state u32, finished u8 (0 or 1) |
 //! | 17 | USER | number u16, up to 1,024 bytes of the game's |
 //! | 18 | DELAY | number u16, frame u32 from which it holds, new delay u8 |
