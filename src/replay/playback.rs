@@ -5,13 +5,13 @@ use super::cursor::Cursor;
 use super::loading::Loading;
 use super::take_over::TakeOver;
 use super::verify::VerifyError;
-use crate::{Config, ConfigError, CueChange, CueEvent, CueId, Cues, Frame, Game};
+use crate::{Config, ConfigError, CueChange, CueEvent, CueId, Cues, Frame, FrameRate, Game};
 use core::time::Duration;
 
 /// The most snapshots that are kept, unless the caller says otherwise.
 pub const USUAL_SNAPSHOTS: usize = 256;
 /// The most frames of time that are made up for after a pause of the caller's loop.
-const MAX_LATE_FRAMES: u64 = 4;
+const MAX_LATE_FRAMES: u32 = 4;
 /// Normal speed, in thousandths.
 const NORMAL_SPEED: u32 = 1000;
 
@@ -67,10 +67,10 @@ pub struct Playback<G: Game> {
 struct Clock {
     playing: bool,
     speed_permille: u32,
-    frame_nanos: u64,
+    rate: FrameRate,
     last: Duration,
-    /// Time that is owed, in thousandths of nanoseconds.
-    owed: u64,
+    /// Time that is owed, in nanoseconds by the speed in thousandths and by the numerator of the rate. It is exact.
+    owed: u128,
 }
 
 impl<G: Game> Playback<G> {
@@ -92,7 +92,7 @@ impl<G: Game> Playback<G> {
             clock: Clock {
                 playing: false,
                 speed_permille: NORMAL_SPEED,
-                frame_nanos: rate.frame_length().as_nanos() as u64,
+                rate,
                 last: Duration::ZERO,
                 owed: 0,
             },
@@ -250,11 +250,10 @@ impl Clock {
         if !self.playing {
             return 0;
         }
-        let speed = u64::from(self.speed_permille);
-        let frame = self.frame_nanos * u64::from(NORMAL_SPEED);
+        let frame = u128::from(self.rate.denominator()) * 1_000_000_000 * u128::from(NORMAL_SPEED);
         // A loop that was away does not make up for it.
-        let passed = (passed.as_nanos() as u64).min(self.frame_nanos * MAX_LATE_FRAMES);
-        self.owed = self.owed.saturating_add(passed.saturating_mul(speed));
+        let passed = passed.min(self.rate.time_of(MAX_LATE_FRAMES));
+        self.owed += passed.as_nanos() * u128::from(self.speed_permille) * u128::from(self.rate.numerator());
         let due = self.owed / frame;
         self.owed %= frame;
         u32::try_from(due).unwrap_or(u32::MAX)
@@ -352,6 +351,18 @@ mod tests {
         playback.play(Duration::ZERO);
         let frames = (1..=50).map(|step| playback.advance(Duration::from_millis(20 * step), |_, _, _| {}));
         assert_eq!(frames.sum::<u32>(), 60);
+    }
+
+    #[test]
+    fn playback_keeps_the_exact_rate_at_any_speed() {
+        let rate = FrameRate::ratio(39_375_000, 655_171);
+        for (speed_permille, frames) in [(1_000, 360_592), (500, 180_296), (3_000, 1_081_778)] {
+            let mut clock = Clock { playing: true, speed_permille, rate, last: Duration::ZERO, owed: 0 };
+            // 6,000 s in calls at odd times.
+            let calls = (1..=300_000).map(|call| clock.due(Duration::from_micros(20_000 * call - call % 7)));
+            let stepped: u32 = calls.sum();
+            assert_eq!(stepped, frames, "{speed_permille} thousandths");
+        }
     }
 
     #[test]

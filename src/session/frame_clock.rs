@@ -1,5 +1,6 @@
 //! The frame clock: when the next frame is due, so that both machines keep one pace.
 
+use crate::FrameRate;
 use crate::game::math::Fx;
 use crate::protocol::time::{Span, Time};
 
@@ -33,8 +34,14 @@ pub(super) enum RateChange {
 /// bounded: beyond a small shift they are taken only as far as the frames that arrive justify them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FrameClock {
+    /// In whole nanoseconds. The rest of a frame is `rest / parts` of one.
     frame_length: Span,
+    rest: u64,
+    parts: u64,
     due: Time,
+    /// By how much the next frame is due after `due`, in `parts` of a nanosecond. It keeps the rounding of the frame length
+    /// from adding up.
+    fraction: u64,
     trim_nanos: i64,
     /// The sum of the trims so far, less what was forgiven. Positive: later than the agreed clock.
     shift_nanos: i64,
@@ -46,10 +53,15 @@ pub(super) struct FrameClock {
 }
 
 impl FrameClock {
-    pub(super) fn new(first_due: Time, frame_length: Span) -> Self {
+    pub(super) fn new(first_due: Time, rate: FrameRate) -> Self {
+        let frame_length = Span::from(rate.frame_length());
+        let parts = u64::from(rate.numerator().max(1));
         Self {
             frame_length,
+            rest: u64::from(rate.denominator()) * 1_000_000_000 % parts,
+            parts,
             due: first_due,
+            fraction: 0,
             trim_nanos: 0,
             shift_nanos: 0,
             forgiven_nanos: (frame_length / FORGIVEN_PART).nanos().cast_signed(),
@@ -140,7 +152,13 @@ impl FrameClock {
         if now > self.due + self.frame_length {
             self.due = now;
         }
-        self.due = (self.due + self.frame_length).shifted(self.trim_nanos);
+        self.fraction += self.rest;
+        let mut nanos = self.trim_nanos;
+        if self.fraction >= self.parts {
+            self.fraction -= self.parts;
+            nanos += 1;
+        }
+        self.due = (self.due + self.frame_length).shifted(nanos);
     }
 
     /// The clock stood still: the next frame is due at `now`.
@@ -182,6 +200,7 @@ mod tests {
     use super::*;
 
     const FRAME: Span = Span::from_micros(16_667);
+    const RATE: FrameRate = FrameRate::ratio(1_000_000, 16_667);
 
     fn at(span: Span) -> Time {
         Time::ZERO + span
@@ -199,7 +218,7 @@ mod tests {
 
     #[test]
     fn lateness_within_a_frame_does_not_add_up() {
-        let mut clock = FrameClock::new(Time::ZERO, FRAME);
+        let mut clock = FrameClock::new(Time::ZERO, RATE);
         for frame in 0..100 {
             clock.stepped(at(FRAME * frame + Span::from_millis(9)), None, || 0);
         }
@@ -207,8 +226,41 @@ mod tests {
     }
 
     #[test]
+    fn ten_million_frames_are_due_at_their_exact_times() {
+        for rate in [
+            FrameRate::ratio(39_375_000, 655_171),
+            FrameRate::ratio(4_194_304, 70_224),
+            FrameRate::ratio(u32::MAX, u32::MAX / 60),
+            FrameRate::hz(60),
+        ] {
+            let mut clock = FrameClock::new(at(Span::from_secs(7)), rate);
+            for frame in 1..=10_000_000 {
+                let due = clock.due();
+                // Late by up to 8 ms, as a loop is.
+                clock.stepped(due + Span::from_micros(frame % 8_000), None, || 0);
+                let exact = Span::from(rate.time_of(frame as u32));
+                if frame % 999_983 < 3 || frame == 10_000_000 {
+                    assert_eq!(clock.due(), at(Span::from_secs(7)) + exact, "frame {frame} at {rate}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn trims_are_added_to_the_exact_rate() {
+        let rate = FrameRate::ratio(39_375_000, 655_171);
+        let (mut clock, mut trims) = (FrameClock::new(Time::ZERO, rate), 0);
+        for frame in 1..=100_000 {
+            let (due, lead) = (clock.due(), Fx::from_num(frame % 7) - Fx::lit("3"));
+            clock.stepped(due, Some(lead / 8), || 0);
+            trims += clock.trim_nanos;
+        }
+        assert_eq!(clock.due(), at(rate.time_of(100_000).into()).shifted(trims));
+    }
+
+    #[test]
     fn frames_missed_in_a_pause_are_dropped() {
-        let mut clock = FrameClock::new(Time::ZERO, FRAME);
+        let mut clock = FrameClock::new(Time::ZERO, RATE);
         let late = at(Span::from_secs(10));
         clock.stepped(late, None, || 0);
         assert_eq!(clock.due(), late + FRAME);
@@ -219,7 +271,7 @@ mod tests {
 
     #[test]
     fn the_phase_runs_from_0_to_1() {
-        let clock = FrameClock::new(at(FRAME), FRAME);
+        let clock = FrameClock::new(at(FRAME), RATE);
         assert_eq!(clock.phase(Time::ZERO).to_bits(), 0.0_f32.to_bits());
         assert!((clock.phase(at(FRAME / 2)) - 0.5).abs() < 0.001);
         assert_eq!(clock.phase(at(FRAME * 3)).to_bits(), 1.0_f32.to_bits());
@@ -227,7 +279,7 @@ mod tests {
 
     /// Steps 36,000 frames with the same lead, and answers the length of the last 3,000 in thousandths.
     fn long_run_permille(lead: Fx, justified: i64) -> u64 {
-        let mut clock = FrameClock::new(Time::ZERO, FRAME);
+        let mut clock = FrameClock::new(Time::ZERO, RATE);
         let mut from = Time::ZERO;
         for frame in 0..36_000 {
             if frame == 33_000 {
@@ -249,7 +301,7 @@ mod tests {
 
     #[test]
     fn a_real_lead_is_corrected_at_once() {
-        let mut clock = FrameClock::new(Time::ZERO, FRAME);
+        let mut clock = FrameClock::new(Time::ZERO, RATE);
         for _ in 0..60 {
             let due = clock.due();
             clock.stepped(due, Some(Fx::lit("7")), || 0);
@@ -259,7 +311,7 @@ mod tests {
 
     #[test]
     fn following_a_slower_peer_is_told_once_and_taken_back_once() {
-        let mut clock = FrameClock::new(Time::ZERO, FRAME);
+        let mut clock = FrameClock::new(Time::ZERO, RATE);
         let mut told = Vec::new();
         for frame in 0..3_000 {
             let lead = Fx::lit(if frame < 1_000 { "4" } else { "0" });
@@ -276,7 +328,7 @@ mod tests {
     #[test]
     fn short_pause_is_not_made_up_for() {
         for frames in 2..10 {
-            let mut clock = FrameClock::new(Time::ZERO, FRAME);
+            let mut clock = FrameClock::new(Time::ZERO, RATE);
             let late = at(FRAME * frames);
             clock.stepped(late, None, || 0);
             assert_eq!(clock.due(), late + FRAME, "{frames} frames late");
@@ -285,7 +337,7 @@ mod tests {
 
     #[test]
     fn a_stalled_frame_is_due_when_its_input_comes_and_never_later() {
-        let mut clock = FrameClock::new(Time::ZERO, FRAME);
+        let mut clock = FrameClock::new(Time::ZERO, RATE);
         clock.stalled(Time::ZERO);
         let arrival = at(FRAME / 3);
         clock.hurry(arrival);
@@ -298,7 +350,7 @@ mod tests {
 
     #[test]
     fn a_stalled_frame_is_not_trimmed() {
-        let mut clock = FrameClock::new(Time::ZERO, FRAME);
+        let mut clock = FrameClock::new(Time::ZERO, RATE);
         clock.stepped(Time::ZERO, Some(Fx::lit("7")), || 0);
         assert_eq!(clock.trim_micros(), 2_000);
         let due = clock.due();

@@ -138,7 +138,12 @@ impl<S: Fields> Session<S> {
             responder,
             simulation,
             stream,
-            pace: Pace::new(now, frame_length, &agreed, config.timeouts.max_input_age.map(Span::from)),
+            pace: Pace::new(
+                now,
+                config.game.frame_rate,
+                &agreed,
+                config.timeouts.max_input_age.map(Span::from),
+            ),
             liveness: Liveness::new(now, &config, link.is_sealed()),
             parting: Parting::default(),
             clock_check: ClockCheck::default(),

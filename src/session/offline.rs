@@ -72,7 +72,7 @@ impl<S> Offline<S> {
         };
         Ok(Self {
             rollback: Rollback::new(lockstep, game),
-            clock: FrameClock::new(now.into(), config.game.frame_rate.frame_length().into()),
+            clock: FrameClock::new(now.into(), config.game.frame_rate),
             paused: false,
         })
     }

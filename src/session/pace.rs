@@ -3,12 +3,12 @@
 use super::frame_clock::{FrameClock, RateChange, trim};
 use super::lateness::{Late, Lateness, Look};
 use super::lobby::Agreed;
-use crate::Frame;
 use crate::channel::rtt::RoundTrip;
 use crate::game::math::Fx;
 use crate::protocol::time::{Span, Time};
 use crate::session::peer::arrivals::Arrivals;
 use crate::session::peer::lead::FrameLead;
+use crate::{Frame, FrameRate};
 
 /// The host begins at most this much late. A longer round trip is unplayable anyway, or the handshake was held up.
 const MAX_HEAD_START: Span = Span::from_millis(250);
@@ -32,12 +32,13 @@ pub(super) struct Pace {
 impl Pace {
     /// A clock that starts now; at the host half a round trip later, when the joiner learns that it may begin, so that
     /// the opening does not roll back.
-    pub(super) fn new(now: Time, frame_length: Span, agreed: &Agreed, max_input_age: Option<Span>) -> Self {
+    pub(super) fn new(now: Time, rate: FrameRate, agreed: &Agreed, max_input_age: Option<Span>) -> Self {
+        let frame_length = Span::from(rate.frame_length());
         let half_trip = (Span::from(agreed.round_trip.unwrap_or_default()) / 2).min(MAX_HEAD_START);
         let first_due = if agreed.is_host { now + half_trip } else { now };
         Self {
             frame_length,
-            clock: FrameClock::new(first_due, frame_length),
+            clock: FrameClock::new(first_due, rate),
             lead: FrameLead::default(),
             arrivals: Arrivals::new(now),
             lateness: Lateness::new(frame_length, max_input_age),
@@ -225,14 +226,14 @@ mod tests {
             (true, None, 0),
             (false, Some(80), 0),
         ] {
-            let pace = Pace::new(at(1_000), FRAME, &agreed(is_host, round_trip_ms), None);
+            let pace = Pace::new(at(1_000), FrameRate::default(), &agreed(is_host, round_trip_ms), None);
             assert_eq!(pace.due(), at(1_000 + late_ms), "host: {is_host}, {round_trip_ms:?}");
         }
     }
 
     #[test]
     fn an_announced_delay_counts_from_its_frame_on() {
-        let mut pace = Pace::new(at(0), FRAME, &agreed(true, None), None);
+        let mut pace = Pace::new(at(0), FrameRate::default(), &agreed(true, None), None);
         let rtt = RoundTrip::new(at(0));
         let lead = |pace: &Pace| (pace.lead_frames() * 1_000.0) as i32;
         // Both gaps are 4: the step of frame 103 on inputs before 100, and the inputs before 104 on an ack of 100.
@@ -249,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_delay_is_told_until_the_peer_knows_it() {
-        let mut pace = Pace::new(at(0), FRAME, &agreed(false, None), None);
+        let mut pace = Pace::new(at(0), FrameRate::default(), &agreed(false, None), None);
         assert_eq!(pace.untold_delay(), Some(2), "the handshake said 1");
         pace.told_delay();
         assert_eq!(pace.untold_delay(), None);

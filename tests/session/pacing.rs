@@ -8,7 +8,7 @@ use rebout::lab::sim::Clock;
 use rebout::lab::wire::message::{Message, Ordered};
 use rebout::lab::{HOST, JOINER, Setup, SimMatch, addresses};
 use rebout::wire::WireFrame;
-use rebout::{Advanced, Event, Reason};
+use rebout::{Advanced, Event, FrameRate, Reason};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -162,6 +162,24 @@ fn lead_settles_within_half_a_frame_in_two_seconds() {
             assert!(true_lead < 0.5, "seed {seed}, {skews:?}, {late} late: the lead is {true_lead}");
             watched.assert_sound();
         }
+    }
+}
+
+#[test]
+fn both_sides_keep_the_rate_of_a_console() {
+    for (seed, (frames, seconds)) in [(39_375_000, 655_171), (4_194_304, 70_224)].into_iter().enumerate() {
+        let mut setup = Setup::new(seed as u64, usual());
+        for config in &mut setup.configs {
+            config.game.frame_rate = FrameRate::ratio(frames, seconds);
+        }
+        let mut watched = Watched::new(setup);
+        watched.run_until_both_play();
+        watched.sim.run_for(secs(5));
+        for rate in watched.frame_rates(120) {
+            let exact = f64::from(frames) / f64::from(seconds);
+            assert!((rate - exact).abs() < 0.005, "{rate} Hz instead of {exact}");
+        }
+        watched.assert_sound();
     }
 }
 
