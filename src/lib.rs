@@ -151,7 +151,8 @@ pub use protocol::{MAX_DATAGRAM, Protocol, canonical};
 pub use replay::bundle::{Bundle, BundleError, Rerun};
 pub use rollback::prediction::Prediction;
 pub use rollback::saving::Saving;
-pub use rollback::sync_test::{SyncReport, SyncTest, SyncTestError};
+pub use rollback::sync_test::{SyncReport, SyncTest};
+pub use rollback::sync_test_error::SyncTestError;
 pub use session::{
     Advanced, Agreed, Autopsy, AutopsyVerdict, Config, ConfigError, DelayAdvice, Desync, Event,
     FieldDifference, GameConfig, Incoming, Lobby, LobbyConfig, LobbyError, Mismatch, Offline, OnDesync,

@@ -10,21 +10,55 @@ pub struct Cue(pub u32);
 ///
 /// A step may run several times for one frame and emits its cues every time; the engine works out which of them are
 /// new, cancelled or certain ([`CueEvent`]).
-#[derive(Clone, Debug, Default)]
+///
+/// It also tells the step whether the state that it leads to is drawn ([`is_shown`](Self::is_shown)).
+#[derive(Clone, Debug)]
 pub struct Cues {
     cues: [Cue; Self::MAX],
     len: u8,
+    is_shown: bool,
     left_out: u32,
+}
+
+impl Default for Cues {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Cues {
     /// The most different cues that a frame can hold.
     pub const MAX: usize = 16;
 
-    /// An empty set, for a game that is stepped without an engine.
+    /// An empty set, for a game that is stepped without an engine. Every step is shown.
     #[must_use]
     pub const fn new() -> Self {
-        Self { cues: [Cue(0); Self::MAX], len: 0, left_out: 0 }
+        Self { cues: [Cue(0); Self::MAX], len: 0, is_shown: true, left_out: 0 }
+    }
+
+    /// An empty set for steps whose states nobody draws.
+    pub(crate) const fn unseen() -> Self {
+        Self { is_shown: false, ..Self::new() }
+    }
+
+    /// Empties the set, for a step that is shown or not.
+    #[inline]
+    pub(crate) const fn begin(&mut self, is_shown: bool) {
+        self.clear();
+        self.is_shown = is_shown;
+    }
+
+    /// Whether the state after this step is drawn. Everywhere else an emulator core can leave out the picture and the sound.
+    ///
+    /// It is true for the newest frame; with [look-ahead](crate::RollbackConfig::look_ahead_frames) for the last step of that
+    /// instead; and for the last frame of a rollback that ends in a stall. It is false for every other frame of a rollback,
+    /// and in an autopsy.
+    ///
+    /// The state must not depend on it: the sync test steps each frame with both values and compares.
+    #[inline]
+    #[must_use]
+    pub const fn is_shown(&self) -> bool {
+        self.is_shown
     }
 
     /// Requests `cue`. A second request in the same frame changes nothing; from the seventeenth different cue on, cues

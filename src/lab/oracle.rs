@@ -98,7 +98,7 @@ impl<G: Game> Oracle<G> {
                 truth[player] = inputs[player];
             }
         }
-        let mut cues = Cues::new();
+        let mut cues = Cues::unseen();
         direct.step(truth, &mut cues);
         if let Some(record) = &mut self.record {
             record.push(truth);

@@ -38,7 +38,7 @@ impl<S: Fields> Loading<S> {
         let trouble = saved.err().map(|error| VerifyError::State { frame: Frame::ZERO, error });
         Self {
             cursor: recording.cursor(Frame::ZERO),
-            cues: Cues::new(),
+            cues: Cues::unseen(),
             head,
             shown: game.snapshot(),
             kept: vec![first],

@@ -132,7 +132,7 @@ impl<G: Game> Playback<G> {
         }
         let frame = self.cursor.frame();
         let Some(inputs) = self.cursor.next(&self.recording) else { return false };
-        self.cues.clear();
+        self.cues.begin(true);
         self.game.step(inputs, &mut self.cues);
         for &cue in self.cues.as_slice() {
             let id = CueId(self.next_cue);
@@ -163,8 +163,9 @@ impl<G: Game> Playback<G> {
             self.cursor = self.recording.cursor(kept_frame);
         }
         let steps = frame.since(self.frame());
-        for inputs in core::iter::from_fn(|| self.cursor.next(&self.recording)).take(steps as usize) {
-            self.cues.clear();
+        for left in (0..steps).rev() {
+            let Some(inputs) = self.cursor.next(&self.recording) else { break };
+            self.cues.begin(left == 0);
             self.game.step(inputs, &mut self.cues);
         }
         steps

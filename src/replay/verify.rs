@@ -28,15 +28,15 @@ use core::fmt;
 /// assert_eq!(seen, [(0, 40), (1, 41), (2, 42)]);
 /// ```
 pub fn play<G: Game>(replay: &Replay, game: &mut G, look: impl FnMut(Frame, &G)) {
-    play_inputs(replay.inputs.iter().copied(), game, look);
+    play_inputs(replay.inputs.iter().copied(), game, Cues::new(), look);
 }
 
 fn play_inputs<G: Game>(
     inputs: impl Iterator<Item = Inputs>,
     game: &mut G,
+    mut cues: Cues,
     mut look: impl FnMut(Frame, &G),
 ) -> Frame {
-    let mut cues = Cues::new();
     let mut frame = Frame::ZERO;
     look(frame, game);
     for inputs in inputs {
@@ -72,7 +72,7 @@ pub(super) fn verify_inputs<G: Game>(
     let mut slot = game.snapshot();
     let mut compared = 0;
     let mut failure = None;
-    let end = play_inputs(inputs, game, |frame, game| {
+    let end = play_inputs(inputs, game, Cues::unseen(), |frame, game| {
         while failure.is_none()
             && let Some((due, stated)) = expected.next_if(|(due, _)| *due <= frame)
         {

@@ -14,6 +14,7 @@ mod snapshots;
 mod sparse;
 mod store;
 pub(crate) mod sync_test;
+pub(crate) mod sync_test_error;
 mod types;
 
 use prediction::Prediction;
@@ -236,13 +237,14 @@ impl<S> Rollback<S> {
             self.end(Frame::ZERO, game)?;
             return Ok(Advance::Ended);
         }
+        let may_step = step_current && self.window_is_open();
         if let Some(frame) = self.mispredicted {
-            self.resimulate(frame, game)?;
+            self.resimulate(frame, game, !may_step)?;
         }
         let now = self.current;
-        let outcome = if step_current && self.window_is_open() {
+        let outcome = if may_step {
             self.save(now, game, false)?;
-            self.step(now, game);
+            self.step(now, game, true);
             self.current = now.next();
             Advance::Stepped
         } else {
@@ -262,14 +264,20 @@ impl<S> Rollback<S> {
         Advance::Failed
     }
 
-    /// Returns to the state of `frame`, and steps again from there up to the current frame on the inputs known by now.
+    /// Returns to the state of `frame`, and steps again from there up to the current frame on the inputs known by now. The last
+    /// step is shown if `shows_last`: the current frame is not stepped, and the corrected state is drawn.
     #[inline(never)]
-    fn resimulate<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G) -> Result<(), StateError> {
+    fn resimulate<G: Game<Snapshot = S>>(
+        &mut self,
+        frame: Frame,
+        game: &mut G,
+        shows_last: bool,
+    ) -> Result<(), StateError> {
         self.mispredicted = None;
         self.go_back(frame, game)?;
         let mut again = frame;
         loop {
-            self.step(again, game);
+            self.step(again, game, shows_last && again.next() == self.current);
             again = again.next();
             if again >= self.current {
                 break;
@@ -300,9 +308,9 @@ impl<S> Rollback<S> {
 
     // Always inlined: it runs every frame, and a call would cost as much as half of its work.
     #[inline(always)]
-    fn step<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G) {
+    fn step<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G, is_shown: bool) {
         let inputs = Inputs([self.gather(Player::One, frame), self.gather(Player::Two, frame)]);
-        self.scratch.clear();
+        self.scratch.begin(is_shown);
         game.step(inputs, &mut self.scratch);
         self.stepped[slot(frame)] = Stepped { inputs, finished: game.finished() };
         self.cues.stepped(frame, &self.scratch);

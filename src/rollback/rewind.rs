@@ -35,7 +35,7 @@ impl<S> Rollback<S> {
     ) {
         for frame in from.until(to) {
             let inputs = inputs(self, frame);
-            self.scratch.clear();
+            self.scratch.begin(false);
             game.step(inputs, &mut self.scratch);
         }
         self.stats.replayed_frames += u64::from(to.since(from));

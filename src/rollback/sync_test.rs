@@ -1,9 +1,9 @@
 //! The sync test: finds games that a rollback would break, on one machine and without a network.
 
 use super::ring::FrameRing;
+use super::sync_test_error::SyncTestError;
 use crate::game::fields::Image;
-use crate::{Cues, Difference, Fields, Frame, Game, Inputs, Rng, StateError, diff};
-use core::fmt;
+use crate::{Cues, Fields, Frame, Game, Inputs, Rng, diff};
 
 /// The number of frames from one trial with changed inputs to the next.
 const TRIAL_EVERY_FRAMES: u32 = 16;
@@ -18,8 +18,9 @@ const FRAMES_PER_CHANGE: u64 = 20;
 ///
 /// Every frame it restores an earlier snapshot, saves it again and compares the two; steps once and restores again;
 /// then resimulates up to the current frame and compares every state on the way. It compares all words of the states,
-/// not their checksums. A game that passes a few thousand frames with varied inputs keeps its whole state in its
-/// snapshot, and its step is a function of that state and the inputs.
+/// not their checksums. The first step of a frame is [shown](Cues::is_shown) and the others are not. A game that passes a few
+/// thousand frames with varied inputs keeps its whole state in its snapshot, and its step is a function of that state and the
+/// inputs.
 ///
 /// Every fourth resimulation saves nothing before its last state. It finds a `save` that changes the game.
 ///
@@ -95,72 +96,6 @@ pub struct SyncReport {
     pub telling_trials: u64,
 }
 
-/// Why a sync test failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SyncTestError {
-    /// A snapshot saved right after a restore differs from the one that was restored.
-    Restore {
-        /// The frame of the snapshot.
-        frame: Frame,
-        /// How many frames the test had gone back.
-        depth: u32,
-        /// Every field that differs: in the restored snapshot, and in the one saved after it.
-        fields: Vec<Difference>,
-    },
-    /// A resimulation led to a different state.
-    Resimulation {
-        /// The frame of the state.
-        frame: Frame,
-        /// How many frames the test had gone back.
-        depth: u32,
-        /// Every field that differs: the first time, and in the resimulation.
-        fields: Vec<Difference>,
-    },
-    /// A resimulation that saved no state on the way led to a different state, and one that saved every state did not.
-    ///
-    /// `save` changes the game, or the step depends on something outside the snapshot.
-    Unsaved {
-        /// The frame of the state.
-        frame: Frame,
-        /// How many frames the test had gone back.
-        depth: u32,
-        /// Every field that differs: with a save before every step, and without.
-        fields: Vec<Difference>,
-    },
-    /// Two steps of one state with the same inverted inputs led to different states.
-    Trial {
-        /// The frame of the state that was stepped.
-        frame: Frame,
-        /// Every field that differs: after the first step, and after the second.
-        fields: Vec<Difference>,
-    },
-    /// The game could not save or restore a state.
-    State {
-        /// The frame of the state.
-        frame: Frame,
-        /// The game's own words.
-        error: StateError,
-    },
-    /// The run proved nothing: no input ever changed.
-    InputsNeverChanged {
-        /// The number of frames run.
-        frames: u64,
-    },
-    /// The run proved nothing: the state hardly changed.
-    StateHardlyChanged {
-        /// The number of frames in which the state changed.
-        changes: u64,
-        /// The number of frames run.
-        frames: u64,
-    },
-    /// The run proved nothing: different inputs never led to a different state.
-    InputsWithoutEffect {
-        /// The number of trials with changed inputs.
-        trials: u64,
-    },
-}
-
 impl<S: Fields> SyncTest<S> {
     /// The greatest depth, several times the greatest rollback of a match.
     pub const MAX_DEPTH: u32 = 128;
@@ -199,8 +134,7 @@ impl<S: Fields> SyncTest<S> {
     /// Steps one frame, rolls back, and resimulates up to the same state.
     ///
     /// # Errors
-    /// The frame, the depth and every field that differs, if a state is not the same as before. The game is then in
-    /// the state that differs. A state that the game could not save or restore.
+    /// The frame, the depth and every field that differs, if a state is not the same as before. A state that the game could not save or restore.
     #[inline]
     pub fn advance<G: Game<Snapshot = S>>(
         &mut self,
@@ -212,7 +146,8 @@ impl<S: Fields> SyncTest<S> {
             self.keep(self.frame, game)?;
         }
         self.inputs.insert(self.frame, inputs);
-        self.step(self.frame, game);
+        // Shown now, and not in a resimulation: every frame is stepped both ways and compared.
+        self.step(self.frame, game, true);
         self.frame = self.frame.next();
         self.keep(self.frame, game)?;
         self.report.frames += 1;
@@ -225,8 +160,7 @@ impl<S: Fields> SyncTest<S> {
             self.try_out(from, depth, game)?;
         } else {
             // Step once between the two restores, to give the second one something to undo.
-            self.step(from, game);
-            self.compare(from.next(), depth, game)?;
+            self.step_again(from, depth, game)?;
         }
         if self.frame.0 % UNSAVED_EVERY_FRAMES == UNSAVED_EVERY_FRAMES - 1 {
             self.resimulate_unsaved(from, depth, game)?;
@@ -286,9 +220,9 @@ impl<S: Fields> SyncTest<S> {
     }
 
     #[inline]
-    fn step<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G) {
+    fn step<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G, is_shown: bool) {
         let inputs = self.inputs.get(frame).copied().unwrap_or_default();
-        self.cues.clear();
+        self.cues.begin(is_shown);
         game.step(inputs, &mut self.cues);
     }
 
@@ -302,8 +236,7 @@ impl<S: Fields> SyncTest<S> {
     ) -> Result<(), SyncTestError> {
         self.restore(from, depth, game)?;
         for frame in from.until(self.frame) {
-            self.step(frame, game);
-            self.compare(frame.next(), depth, game)?;
+            self.step_again(frame, depth, game)?;
         }
         Ok(())
     }
@@ -340,9 +273,48 @@ impl<S: Fields> SyncTest<S> {
         let state = self.states.get(from).expect("kept for the greatest depth");
         game.restore(&state.snapshot).map_err(|error| SyncTestError::State { frame: from, error })?;
         for frame in from.until(self.frame) {
-            self.step(frame, game);
+            self.step(frame, game, false);
         }
         self.compare(self.frame, depth, game)
+    }
+
+    /// Steps a frame of a resimulation, and compares the state that it leads to with the stored one.
+    #[inline]
+    fn step_again<G: Game<Snapshot = S>>(
+        &mut self,
+        frame: Frame,
+        depth: u32,
+        game: &mut G,
+    ) -> Result<(), SyncTestError> {
+        self.step(frame, game, false);
+        let compared = self.compare(frame.next(), depth, game);
+        if let Err(SyncTestError::Resimulation { .. }) = compared
+            && self.depends_on_shown(frame, depth, game).unwrap_or(false)
+        {
+            let state = self.states.get(frame.next()).expect("kept for the greatest depth");
+            return Err(SyncTestError::Shown {
+                frame: frame.next(),
+                fields: diff(&state.snapshot, &self.again),
+            });
+        }
+        compared
+    }
+
+    /// Whether the step of `frame` leads to the stored state if it is shown, and to another if it is not.
+    #[cold]
+    fn depends_on_shown<G: Game<Snapshot = S>>(
+        &mut self,
+        frame: Frame,
+        depth: u32,
+        game: &mut G,
+    ) -> Result<bool, SyncTestError> {
+        let mut differs = [false; 2];
+        for (differs, is_shown) in differs.iter_mut().zip([true, false]) {
+            self.restore(frame, depth, game)?;
+            self.step(frame, game, is_shown);
+            *differs = self.compare(frame.next(), depth, game).is_err();
+        }
+        Ok(differs == [false, true])
     }
 
     /// Restores the snapshot of `frame`, saves it again and compares the two.
@@ -401,7 +373,7 @@ impl<S: Fields> SyncTest<S> {
     ) -> Result<(), SyncTestError> {
         let Inputs([one, two]) = self.inputs.get(frame).copied().unwrap_or_default();
         let inputs = Inputs([one.inverted(), two.inverted()]);
-        self.cues.clear();
+        self.cues.begin(false);
         game.step(inputs, &mut self.cues);
         let failed = |error| SyncTestError::State { frame: frame.next(), error };
         game.save(&mut self.trial.snapshot).map_err(failed)?;
@@ -411,7 +383,7 @@ impl<S: Fields> SyncTest<S> {
         self.report.telling_trials += u64::from(state.image != self.trial.image);
 
         self.restore(frame, depth, game)?;
-        self.cues.clear();
+        self.cues.begin(false);
         game.step(inputs, &mut self.cues);
         game.save(&mut self.again).map_err(failed)?;
         if self.trial.image.is_of(&self.again) {
@@ -420,50 +392,3 @@ impl<S: Fields> SyncTest<S> {
         Err(SyncTestError::Trial { frame, fields: diff(&self.trial.snapshot, &self.again) })
     }
 }
-
-impl fmt::Display for SyncTestError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let list = |f: &mut fmt::Formatter<'_>, fields: &[Difference]| {
-            fields.iter().try_for_each(|field| write!(f, "\n  {field}"))
-        };
-        match self {
-            Self::Restore { frame, depth, fields } => {
-                write!(f, "frame {frame}, depth {depth}: what was restored is not what was saved")?;
-                list(f, fields)
-            }
-            Self::Resimulation { frame, depth, fields } => {
-                write!(f, "frame {frame}, depth {depth}: the same inputs led to another state")?;
-                list(f, fields)
-            }
-            Self::Unsaved { frame, depth, fields } => {
-                write!(
-                    f,
-                    "frame {frame}, depth {depth}: the same inputs led to another state when no frame was saved; "
-                )?;
-                f.write_str("does `save` change the game?")?;
-                list(f, fields)
-            }
-            Self::Trial { frame, fields } => {
-                write!(
-                    f,
-                    "frame {frame}, all inputs inverted: two steps of one state led to different states"
-                )?;
-                list(f, fields)
-            }
-            Self::State { frame, error } => {
-                write!(f, "frame {frame}: the game could not save or restore its state: {error}")
-            }
-            Self::InputsNeverChanged { frames } => {
-                write!(f, "nothing proved: no input changed in {frames} frames")
-            }
-            Self::StateHardlyChanged { changes, frames } => {
-                write!(f, "nothing proved: the state changed in only {changes} of {frames} frames")
-            }
-            Self::InputsWithoutEffect { trials } => {
-                write!(f, "nothing proved: other inputs led to the same state in all of {trials} trials")
-            }
-        }
-    }
-}
-
-impl core::error::Error for SyncTestError {}

@@ -42,7 +42,8 @@ impl Default for EngineConfig {
 pub enum Advance {
     /// The current frame was stepped.
     Stepped,
-    /// The current frame waits for a missing input: the window is full of predictions.
+    /// The current frame waits for a missing input: the window is full of predictions. A rollback may have corrected the state
+    /// before that.
     Stalled,
     /// The match has ended, and the game is in its last state.
     Ended,

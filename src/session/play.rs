@@ -23,7 +23,8 @@ const LAST_FRAME: Frame = Frame(u32::MAX / 2 - 1_000);
 pub enum Advanced {
     /// It stepped a frame.
     Stepped,
-    /// The frame waits for the other side. Presses are kept.
+    /// The frame waits for the other side. Presses are kept. A rollback may have corrected the game's state before that, so draw
+    /// it here too.
     Stalled,
     /// No frame is due yet.
     NotDue,

@@ -1,6 +1,7 @@
 //! The engine without a network: state, rollback, cues, the sync test, replays, and the games it is tested with.
 
 mod cues;
+mod failing;
 mod fields;
 mod fields_errors;
 mod games;
@@ -12,5 +13,6 @@ mod replay;
 mod replay_page;
 mod rollback;
 mod saving;
+mod shown;
 mod sync_test;
 mod unsaved_and_trials;

@@ -4,6 +4,7 @@ mod afterwards;
 mod clocks;
 mod driving;
 mod extensions;
+mod failing;
 mod farewells;
 mod figures;
 mod handshake;

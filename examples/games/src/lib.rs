@@ -5,6 +5,7 @@
 //! | [`playground`] | the reference game: two fighters on a line in whole numbers, with a published checksum |
 //! | [`duel`] | a fighting game in fixed point, and the bot that plays it; `examples/duel` puts it into a window |
 //! | `faulty` | the playground with a mistake in it, and matches that find it; needs the feature `lab` |
+//! | [`handle`] | a core behind a handle, as an emulator is: it logs its steps, and fails where a test wants it to |
 //! | [`swarm`] | a game with heap memory, whose snapshot grows and shrinks |
 //! | [`tilt`] | a game of sticks and triggers: six axes and one button |
 
@@ -13,6 +14,7 @@
 pub mod duel;
 #[cfg(feature = "lab")]
 pub mod faulty;
+pub mod handle;
 pub mod playground;
 pub mod swarm;
 pub mod tilt;

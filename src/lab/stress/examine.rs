@@ -83,7 +83,7 @@ pub(super) fn examine<G: Game>(
 /// Whether the inputs ever led to another state than a match in which nobody presses anything.
 fn influenced<G: Game>(stress: &Stress<G>, seed: u32, inputs: &[Inputs]) -> bool {
     let [mut played, mut idle] = [(); 2].map(|()| (stress.make)(seed, None));
-    let mut cues = Cues::new();
+    let mut cues = Cues::unseen();
     inputs.iter().any(|inputs| {
         played.step(*inputs, &mut cues);
         idle.step(Inputs::default(), &mut cues);

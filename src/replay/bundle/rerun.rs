@@ -34,7 +34,7 @@ impl Bundle {
     /// # Errors
     /// If the game could not save a state.
     pub fn rerun<G: Game>(&self, game: &mut G) -> Result<Rerun, StateError> {
-        let (autopsy, mut cues) = (self.autopsy(), Cues::new());
+        let (autopsy, mut cues) = (self.autopsy(), Cues::unseen());
         let end = autopsy.first_divergence;
         let mut slot = game.snapshot();
         let mut last_match = None;

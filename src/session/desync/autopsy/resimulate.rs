@@ -88,7 +88,7 @@ impl<S: Fields> Resimulation<S> {
         }
         game.save(&mut self.own)?;
         game.restore(self.state())?;
-        let mut cues = Cues::new();
+        let mut cues = Cues::unseen();
         while self.frame < target
             && let Some(inputs) = self.inputs.get(self.frame.since(self.base) as usize)
             && budget.take()
@@ -113,7 +113,7 @@ impl<S: Fields> Resimulation<S> {
         self.rewind();
         game.save(&mut self.own)?;
         game.restore(from)?;
-        game.step(inputs, &mut Cues::new());
+        game.step(inputs, &mut Cues::unseen());
         game.save(&mut self.state)?;
         game.restore(&self.own)?;
         Ok(checksum(&self.state))
