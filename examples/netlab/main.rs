@@ -3,11 +3,13 @@
 //! ```text
 //! netlab                                                     the table, beside the figures of other libraries
 //! netlab --json                                              the same as one array of objects
+//! netlab --far                                               both machines of matches at round trips from 0 to 600 ms
 //! netlab --latency 5 --jitter 2 --loss 3 --seconds 60 --seed 7   one link of your own
 //! ```
 //!
 //! Exit code 0: all well. 1: machines diverged, a run proved nothing, or a goal was missed. 2: bad arguments.
 
+mod far;
 mod measure;
 mod report;
 
@@ -24,6 +26,9 @@ struct Args {
     /// Print one array of objects instead of a table.
     #[arg(long)]
     json: bool,
+    /// Show both machines of matches at round trips from 0 to 600 ms instead.
+    #[arg(long, exclusive = true)]
+    far: bool,
     /// Play without extensions: packets of RBN1 version 1, with PING and REPORT beside them.
     #[arg(long)]
     plain: bool,
@@ -83,7 +88,8 @@ fn main() -> ExitCode {
         }
     };
     let mut out = BufWriter::new(io::stdout().lock());
-    let failures = match report(&args.rows(), args.json, &mut out) {
+    let shown = if args.far { far::report(&mut out) } else { report(&args.rows(), args.json, &mut out) };
+    let failures = match shown {
         Ok(failures) => failures,
         // Whoever reads this has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,

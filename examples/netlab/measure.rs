@@ -31,13 +31,16 @@ pub(crate) struct Trial {
     pub(crate) blackout_frames: u32,
     /// Without extensions of the protocol.
     pub(crate) plain: bool,
+    pub(crate) window_frames: u8,
+    /// `None` is the one that the link suggests.
+    pub(crate) delay_frames: Option<u8>,
     /// Of each match, after the warm-up.
     pub(crate) seconds: u32,
     /// One match for each.
     pub(crate) seeds: std::ops::RangeInclusive<u64>,
 }
 
-/// The figures of a link: sums over both machines of all its matches.
+/// The figures of a link: sums over all its matches, of one machine or of both.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Figures {
     /// Machines times seconds.
@@ -114,6 +117,36 @@ impl Figures {
         self.seconds
     }
 
+    /// Frames that had to wait.
+    pub(crate) fn stalled(&self) -> u64 {
+        self.stalled
+    }
+
+    /// Frames stepped again, a frame.
+    pub(crate) fn resimulated_per_frame(&self) -> f64 {
+        ratio(self.resimulated as f64, self.frames as f64)
+    }
+
+    /// The figures of both machines together.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.seconds += other.seconds;
+        self.frames += other.frames;
+        self.stalled += other.stalled;
+        self.packets += other.packets;
+        self.bytes += other.bytes;
+        self.rollbacks += other.rollbacks;
+        self.resimulated += other.resimulated;
+        self.max_depth = self.max_depth.max(other.max_depth);
+        self.freezes.extend(other.freezes);
+        self.lead_sum += other.lead_sum;
+        self.lead_samples += other.lead_samples;
+        self.lead_max = self.lead_max.max(other.lead_max);
+        if let Some((seed, flaw)) = other.flaw {
+            self.note(seed, flaw);
+        }
+        self
+    }
+
     fn add(&mut self, stretch: &Stretch, seconds: f64) {
         let (before, after) = (&stretch.before, &stretch.after);
         self.seconds += seconds;
@@ -147,23 +180,26 @@ struct Stretch {
     sent: [Traffic; 2],
 }
 
-/// Plays every match of a trial.
-pub(crate) fn measure(trial: &Trial) -> Figures {
-    let mut figures = Figures::default();
+/// Plays every match of a trial; the figures of each machine.
+pub(crate) fn measure(trial: &Trial) -> [Figures; 2] {
+    let mut figures = [Figures::default(), Figures::default()];
     for seed in trial.seeds.clone() {
         if let Some(flaw) = play(trial, seed, &mut figures) {
-            figures.note(seed, flaw);
+            figures[0].note(seed, flaw);
         }
     }
     figures
 }
 
 /// Plays one match; what was wrong with it.
-fn play(trial: &Trial, seed: u64, figures: &mut Figures) -> Option<Flaw> {
-    let mut setup = Setup::new(seed, trial.link);
-    if trial.plain {
-        setup.configs.iter_mut().for_each(|config| config.lobby.extensions = Extensions::NONE);
-    }
+fn play(trial: &Trial, seed: u64, figures: &mut [Figures; 2]) -> Option<Flaw> {
+    let setup = Setup::new(seed, trial.link).configure(|config| {
+        config.rollback.window_frames = trial.window_frames;
+        config.rollback.delay_frames = trial.delay_frames;
+        if trial.plain {
+            config.lobby.extensions = Extensions::NONE;
+        }
+    });
     let mut sim = SimMatch::new(setup, PLAY);
     if !sim.run_until(MAX_MEETING, |sim| (0..2).all(|id| sim.machine(id).session().is_some())) {
         return Some(Flaw::NoMatch);
@@ -173,23 +209,23 @@ fn play(trial: &Trial, seed: u64, figures: &mut Figures) -> Option<Flaw> {
     let before = [0, 1].map(|id| sim.machine(id).stats());
     let sent_before = [0, 1].map(|id| sim.world.network().sent(id));
     let begun = sim.world.now();
-    run(&mut sim, trial, &mut figures.freezes);
+    run(&mut sim, trial, figures);
     let seconds = (sim.world.now() - begun).as_secs_f64();
-    for id in 0..2 {
+    for (id, figures) in figures.iter_mut().enumerate() {
         let after = sim.machine(id).stats();
         let sent = [sent_before[id], sim.world.network().sent(id)];
         figures.add(&Stretch { before: before[id], after, sent }, seconds);
+        let leads = leads[id].borrow();
+        figures.lead_sum += leads.sum;
+        figures.lead_samples += leads.samples;
+        figures.lead_max = figures.lead_max.max(leads.max);
     }
-    let leads = leads.borrow();
-    figures.lead_sum += leads.sum;
-    figures.lead_samples += leads.samples;
-    figures.lead_max = figures.lead_max.max(leads.max);
-
-    sim.flaw(trial.link.latency >= frames(1.0))
+    // A delay that covers the latency leaves nothing to predict.
+    sim.flaw(trial.link.latency >= frames(1.0 + f64::from(trial.delay_frames.unwrap_or(0))))
 }
 
 /// Lets the match run, with blackouts if there are any, and notes how long each froze each machine.
-fn run(sim: &mut SimMatch<Playground>, trial: &Trial, freezes: &mut Vec<u64>) {
+fn run(sim: &mut SimMatch<Playground>, trial: &Trial, figures: &mut [Figures; 2]) {
     let end = sim.world.now() + Duration::from_secs(u64::from(trial.seconds));
     while trial.blackout_frames > 0 && sim.world.now() + BLACKOUT_EVERY <= end {
         let stalled = [0, 1].map(|id| sim.machine(id).stats().stalled_frames);
@@ -199,7 +235,7 @@ fn run(sim: &mut SimMatch<Playground>, trial: &Trial, freezes: &mut Vec<u64>) {
         sim.world.network_mut().cut_both(0, 1, start, stop);
         sim.run_for(BLACKOUT_EVERY);
         for (id, before) in stalled.into_iter().enumerate() {
-            freezes.push(sim.machine(id).stats().stalled_frames - before);
+            figures[id].freezes.push(sim.machine(id).stats().stalled_frames - before);
         }
     }
     sim.run_for(end.saturating_sub(sim.world.now()));
@@ -212,18 +248,18 @@ struct Leads {
     max: f64,
 }
 
-/// Gathers the frame lead of both machines, as they see it in every frame.
-fn watch_leads(sim: &mut SimMatch<Playground>) -> Rc<RefCell<Leads>> {
-    let leads = Rc::new(RefCell::new(Leads::default()));
-    for id in 0..2 {
-        let leads = Rc::clone(&leads);
+/// Gathers the frame lead of each machine, as it sees it in every frame.
+fn watch_leads(sim: &mut SimMatch<Playground>) -> [Rc<RefCell<Leads>>; 2] {
+    [0, 1].map(|id| {
+        let leads = Rc::new(RefCell::new(Leads::default()));
+        let writer = Rc::clone(&leads);
         sim.world.machine_mut(id).watch = Some(Box::new(move |_, _, session, _| {
             let lead = f64::from(session.stats().frame_lead);
-            let mut leads = leads.borrow_mut();
+            let mut leads = writer.borrow_mut();
             leads.sum += lead;
             leads.samples += 1;
             leads.max = leads.max.max(lead.abs());
         }));
-    }
-    leads
+        leads
+    })
 }

@@ -135,7 +135,8 @@ impl Row {
         let (latency, jitter) = (frames(self.latency_frames), frames(self.jitter_frames));
         let link = LinkConfig { jitter, loss, bandwidth: self.bandwidth, ..LinkConfig::new(latency) };
         let (seconds, seeds) = (self.seconds, self.seeds.clone());
-        Trial { link, blackout_frames: self.blackout_frames, plain: self.plain, seconds, seeds }
+        let (blackout_frames, plain) = (self.blackout_frames, self.plain);
+        Trial { link, blackout_frames, plain, window_frames: 8, delay_frames: Some(0), seconds, seeds }
     }
 }
 
@@ -144,7 +145,8 @@ pub(crate) fn report(rows: &[Row], json: bool, out: &mut impl Write) -> io::Resu
     let mut failures = Vec::new();
     write!(out, "{}", if json { "[" } else { HEAD })?;
     for (index, row) in rows.iter().enumerate() {
-        let figures = measure(&row.trial());
+        let [one, two] = measure(&row.trial());
+        let figures = one.and(two);
         if json {
             let comma = if index == 0 { "" } else { "," };
             write!(out, "{comma}\n  {}", object(row, &figures))?;

@@ -217,7 +217,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
     /// Changes the input delay of this machine from the next frame on. Without a match it does nothing.
     ///
     /// # Errors
-    /// If the delay is more than 8, or more than 16 together with the window.
+    /// If the delay is more than 24, or more than 30 together with the window.
     pub fn set_delay(&mut self, delay_frames: u8) -> Result<(), ConfigError> {
         let Stage::Playing(session) = &mut self.stage else { return Ok(()) };
         session.set_delay(self.now, delay_frames)?;

@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_rollback_steps_at_most_twice_the_window() {
-        for window in 1..=16 {
+        for window in 1..=22 {
             for cadence in [0, 1, 2, 3, 5, 8, 9, 10, 16, 30] {
                 for every in [0, 1, 3, 7, 20] {
                     let deepest = deepest(window, cadence, every);

@@ -4,7 +4,7 @@ use super::{Prediction, Saving};
 use core::time::Duration;
 
 /// The most frames that can be predicted, and therefore resimulated.
-pub const MAX_WINDOW: u32 = 16;
+pub const MAX_WINDOW: u32 = 22;
 
 /// The configuration of an engine.
 #[derive(Clone, Copy, Debug)]

@@ -28,7 +28,8 @@ pub struct DelayAdvice {
 /// Suggests an input delay for the 95th percentile of the RTT, a packet loss from 0 to 1, and a window.
 ///
 /// The delay is the greater of two: the one that leaves few frames predicted, and the one with which a run of lost
-/// packets does not exhaust the window and stall the match. It is within 0..=8.
+/// packets does not exhaust the window and stall the match. It is within 0..=24. The window and
+/// the delay together have to cover the way, so that a far link needs a longer window or more delay.
 ///
 /// ```
 /// use core::time::Duration;
@@ -38,6 +39,9 @@ pub struct DelayAdvice {
 /// assert_eq!(advice.delay_frames, 0);
 /// assert!((advice.expected_predicted_frames - 2.9).abs() < 0.1);
 /// assert_eq!(advise_delay(Duration::from_millis(160), 0.2, 8, FrameRate::hz(60)).delay_frames, 3);
+///
+/// let far = |window| advise_delay(Duration::from_millis(600), 0.05, window, FrameRate::hz(60)).delay_frames;
+/// assert_eq!((far(8), far(16), far(22)), (14, 6, 3));
 /// ```
 #[must_use]
 pub fn advise_delay(
@@ -82,7 +86,11 @@ mod tests {
         assert_eq!(delay(100, 0.1, 0), 7, "k = 4");
         assert_eq!(delay(100, 0.2, 8), 1, "k = 6: 3 + 6 - 8");
         assert_eq!(delay(200, 0.2, 8), 4, "k = 6: 6 + 6 - 8");
-        assert_eq!(delay(5_000, 0.5, 8), 8, "never more than eight");
+        assert_eq!(delay(350, 0.0, 8), 3, "10.5 - 8");
+        assert_eq!(delay(600, 0.05, 0), 22, "k = 4: lockstep of a far match");
+        assert_eq!(delay(600, 0.05, 8), 14);
+        assert_eq!(delay(600, 0.2, 22), 3, "k = 6: 18 + 6 - 22 is 2, less than for comfort");
+        assert_eq!(delay(5_000, 0.5, 8), 24, "never more than a config takes");
     }
 
     #[test]
@@ -93,9 +101,9 @@ mod tests {
         };
         assert_eq!(predicted(100, 0.0), (1, 250), "3 + 0.5 - 1");
         assert_eq!(predicted(100, 0.2), (1, 275), "and 0.2 / 0.8 more");
-        assert_eq!(predicted(100, 0.75), (8, 0), "never less than nothing");
+        assert_eq!(predicted(100, 0.75), (24, 0), "never less than nothing");
         assert_eq!(predicted(300, 0.0), (3, 650), "9 + 0.5 - 3");
-        assert_eq!(predicted(300, 0.5), (8, 250), "9 + 0.5 + 1 - 8");
+        assert_eq!(predicted(300, 0.5), (15, 0), "9 + 14 - 8 for a run of losses");
     }
 
     #[test]

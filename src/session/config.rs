@@ -77,7 +77,7 @@ pub struct LobbyConfig {
 
 /// Input delay, prediction and rollback on this machine.
 ///
-/// Delay and window are together at most 16, because all unacked inputs must fit one packet.
+/// Delay and window are together at most 30. The window alone is at most 22, and the delay alone at most 24.
 #[derive(Clone, Copy, Debug)]
 pub struct RollbackConfig {
     /// The most frames that may be stepped on predictions, by default 8; 0 is lockstep.
@@ -184,7 +184,7 @@ impl Default for Timeouts {
 
 impl Config {
     /// The greatest input delay that is suggested or accepted.
-    pub const MAX_DELAY_FRAMES: u8 = 8;
+    pub const MAX_DELAY_FRAMES: u8 = 24;
     /// The most frames of window and input delay together.
     pub const MAX_WINDOW_AND_DELAY: u8 = MAX_WINDOW_AND_DELAY;
 
@@ -267,7 +267,7 @@ impl Config {
         if self.lobby.entropy.is_none() && !has_randomness { Err(ConfigError::Entropy) } else { Ok(()) }
     }
 
-    /// The greatest delay that fits one packet together with the window.
+    /// The greatest delay that is valid together with the window.
     #[must_use]
     pub(crate) fn max_delay_frames(&self) -> u8 {
         Self::MAX_DELAY_FRAMES.min(MAX_WINDOW_AND_DELAY.saturating_sub(self.rollback.window_frames))
@@ -326,19 +326,19 @@ mod tests {
         );
         assert_eq!(pads(2, 1), Err(ConfigError::PadsAndAxes { pads: 2, axes: 1 }));
         let window = |window_frames| checked(|config| config.rollback.window_frames = window_frames);
-        assert_eq!(window(17), Err(ConfigError::Window { window_frames: 17 }));
+        assert_eq!((window(22), window(23)), (Ok(()), Err(ConfigError::Window { window_frames: 23 })));
         let delay = |window_frames, delay_frames| {
             checked(|config| {
                 config.rollback.window_frames = window_frames;
                 config.rollback.delay_frames = Some(delay_frames);
             })
         };
-        for (window_frames, delay_frames) in [(8, 8), (12, 4), (16, 0), (0, 8)] {
+        for (window_frames, delay_frames) in [(8, 22), (6, 24), (22, 8), (0, 24)] {
             assert_eq!(delay(window_frames, delay_frames), Ok(()));
         }
-        assert_eq!(delay(0, 9), Err(ConfigError::Delay { delay_frames: 9 }));
-        let too_much = ConfigError::WindowAndDelay { window_frames: 12, delay_frames: 5 };
-        assert_eq!(delay(12, 5), Err(too_much));
+        assert_eq!(delay(0, 25), Err(ConfigError::Delay { delay_frames: 25 }));
+        let too_much = ConfigError::WindowAndDelay { window_frames: 22, delay_frames: 9 };
+        assert_eq!(delay(22, 9), Err(too_much));
         let cadence = |cadence_frames| checked(|config| config.cadence_frames = cadence_frames);
         assert_eq!((cadence(1), cadence(600)), (Ok(()), Ok(())));
         for cadence_frames in [0, 601, u16::MAX] {
@@ -380,7 +380,7 @@ mod tests {
 
     #[test]
     fn the_greatest_delay_leaves_room_for_the_window() {
-        for (window_frames, max) in [(0, 8), (8, 8), (9, 7), (15, 1), (16, 0), (200, 0)] {
+        for (window_frames, max) in [(0, 24), (6, 24), (8, 22), (22, 8), (29, 1), (200, 0)] {
             let config = Config::new(1).with(|config| config.rollback.window_frames = window_frames);
             assert_eq!(config.max_delay_frames(), max);
         }

@@ -44,7 +44,7 @@ pub enum ConfigError {
         /// The delay.
         delay_frames: u8,
     },
-    /// Window and delay are together more than 16: the unacked inputs would not fit one packet.
+    /// Window and delay are together more than [`Config::MAX_WINDOW_AND_DELAY`].
     WindowAndDelay {
         /// The window.
         window_frames: u8,

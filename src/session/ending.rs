@@ -190,9 +190,9 @@ mod tests {
     fn a_verdict_that_the_match_goes_on_past_is_forgotten() {
         let mut ending = Ending::new();
         ending.theirs(last(END, 7));
-        ending.settled(Frame(106));
+        ending.settled(Frame(120));
         assert_eq!(ending.their_frame(), Some(END), "the inputs of its delay");
-        ending.settled(Frame(107));
+        ending.settled(Frame(121));
         assert_eq!(ending.their_frame(), None);
         ending.theirs(last(Frame(200), 8));
         assert_eq!(ending.their_frame(), Some(Frame(200)), "the true one");

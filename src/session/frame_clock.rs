@@ -15,6 +15,13 @@ const MAX_SHIFT_NANOS: i64 = 250_000_000;
 /// within 0.5 %: a frame that is a 202nd shorter makes the rate 0.4975 % higher.
 const FORGIVEN_PART: u32 = 202;
 
+/// The weight of the part of the lead outside one frame. On a far link it is 0: the peer's reaction comes too late, and a
+/// stronger correction would oscillate.
+const BEYOND_WEIGHT: i64 = 2;
+
+/// A link is far above this RTT: with an RTT of 37 frames the machines would swing around each other by three frames.
+const FAR_ABOVE_FRAMES: u32 = 20;
+
 /// The match follows a slower peer when it has been trimmed beyond the shift for this many frames, and has recovered after
 /// as many without.
 const FOLLOWING_AFTER_FRAMES: u32 = 120;
@@ -46,6 +53,7 @@ pub(super) struct FrameClock {
     /// The sum of the trims so far, less what was forgiven. Positive: later than the agreed clock.
     shift_nanos: i64,
     forgiven_nanos: i64,
+    beyond_weight: i64,
     /// Frames trimmed beyond the shift, as long as they outnumber the others; at most `FOLLOWING_AFTER_FRAMES`.
     beyond_frames: u32,
     is_following: bool,
@@ -65,6 +73,7 @@ impl FrameClock {
             trim_nanos: 0,
             shift_nanos: 0,
             forgiven_nanos: (frame_length / FORGIVEN_PART).nanos().cast_signed(),
+            beyond_weight: BEYOND_WEIGHT,
             beyond_frames: 0,
             is_following: false,
             change: None,
@@ -90,7 +99,7 @@ impl FrameClock {
     // Always inlined, as the call that it is the most of.
     #[inline(always)]
     pub(super) fn stepped(&mut self, now: Time, lead: Option<Fx>, justified: impl FnOnce() -> i64) {
-        self.trim_nanos = lead.map_or(0, |lead| trim(self.frame_length, lead));
+        self.trim_nanos = lead.map_or(0, |lead| weighted_trim(self.frame_length, lead, self.beyond_weight));
         let mut shift = self.shift_nanos + self.trim_nanos;
         if shift.unsigned_abs() > MAX_SHIFT_NANOS.unsigned_abs() {
             shift = self.bound(shift, justified);
@@ -99,6 +108,12 @@ impl FrameClock {
         }
         self.shift_nanos = shift - shift.clamp(-self.forgiven_nanos, self.forgiven_nanos);
         self.move_on(now);
+    }
+
+    /// Takes in the RTT.
+    pub(super) fn measured(&mut self, rtt: Span) {
+        let is_far = rtt > self.frame_length * FAR_ABOVE_FRAMES;
+        self.beyond_weight = if is_far { 0 } else { BEYOND_WEIGHT };
     }
 
     /// Bounds a trim that would move this machine too far from the agreed clock, to `shift`. Answers the shift that it
@@ -187,12 +202,17 @@ impl FrameClock {
 ///
 /// Gentle within a frame, where jitter lives; three times as strong beyond it. The obvious tenth of the error
 /// oscillates at round trips of 200 ms.
-#[inline]
 pub(super) fn trim(frame_length: Span, lead: Fx) -> i64 {
+    weighted_trim(frame_length, lead, BEYOND_WEIGHT)
+}
+
+#[inline]
+fn weighted_trim(frame_length: Span, lead: Fx, beyond_weight: i64) -> i64 {
     let lead = i64::from(lead.to_bits());
     let one = i64::from(Fx::ONE.to_bits());
     let beyond = lead - lead.clamp(-one, one);
-    (frame_length.nanos() as i64 * (lead + 2 * beyond) / (32 * one)).clamp(-MAX_TRIM_NANOS, MAX_TRIM_NANOS)
+    (frame_length.nanos() as i64 * (lead + beyond_weight * beyond) / (32 * one))
+        .clamp(-MAX_TRIM_NANOS, MAX_TRIM_NANOS)
 }
 
 #[cfg(test)]
@@ -214,6 +234,17 @@ mod tests {
         assert_eq!(trim(FRAME, Fx::lit("1.5")), 16_667_000 * 5 / 64, "1.5 / 32 + 0.5 / 16");
         assert_eq!(trim(FRAME, Fx::lit("100")), 2_000_000);
         assert_eq!(trim(FRAME, Fx::MIN), -2_000_000);
+    }
+
+    #[test]
+    fn far_link_is_trimmed_gently_beyond_a_frame_too() {
+        let mut clock = FrameClock::new(Time::ZERO, FRAME);
+        let mut trim = |rtt_frames: u32| {
+            clock.measured(FRAME * rtt_frames);
+            clock.stepped(clock.due(), Some(Fx::lit("1.5")), || 0);
+            clock.trim_micros()
+        };
+        assert_eq!((trim(20), trim(21), trim(20)), (1_302, 781, 1_302), "1.5 / 32 + 0.5 / 16, and 1.5 / 32");
     }
 
     #[test]

@@ -15,9 +15,15 @@ use core::ops::Range;
 /// A match that is over repeats its last inputs this often in all.
 const MAX_RESENDS: u32 = 120;
 
-/// How far start and ack of a packet may lie behind what is known: 32 values of each are taken. An older packet brings
-/// nothing new, and a wider range would make blind guesses cheaper.
-const MAX_BEHIND_FRAMES: u32 = 31;
+/// The most inputs that can be unacknowledged: we are at most window and delay ahead of the peer's newest input here, and
+/// the peer was as far ahead of the newest input that it had acknowledged then.
+const MAX_UNACKED_FRAMES: u32 = 2 * MAX_WINDOW_AND_DELAY as u32;
+
+/// How far start and ack of a packet may lie behind what is known. A forged ack can be wrong by all unacknowledged inputs,
+/// and the true one that follows it must be taken. A wider range would make blind guesses cheaper.
+const MAX_BEHIND_FRAMES: u32 = MAX_UNACKED_FRAMES;
+
+const MAX_INPUTS: u32 = InputPacket::MAX_INPUTS as u32;
 
 /// The frames of an input packet that passed the checks of its numbers.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +48,8 @@ pub(super) struct InputStream {
     outbox: Outbox,
     rate: SendRate,
     measures: Measures,
+    /// Whether the last part of inputs that did not fit one packet was the oldest.
+    sent_oldest: bool,
     /// Packets that repeated the last inputs after the end.
     resends: u32,
 }
@@ -57,6 +65,7 @@ impl InputStream {
             outbox: Outbox::new(),
             rate: SendRate::new(frame_length),
             measures: Measures::new(now, flags, seed),
+            sent_oldest: false,
             resends: 0,
         }
     }
@@ -116,9 +125,19 @@ impl InputStream {
     /// The frames whose inputs the next packet carries, if the local inputs end at `end`: all unacknowledged ones, and
     /// at least the newest. `None` while there is no input.
     #[inline]
-    pub(super) fn unacknowledged(&self, end: Frame) -> Option<Range<Frame>> {
+    pub(super) fn next_run(&mut self, now: Time, end: Frame) -> Option<Range<Frame>> {
         let newest = end.checked_sub(1)?;
-        Some(self.outbox.acked().min(newest)..end)
+        let start = self.outbox.acked().min(newest);
+        Some(if end.since(start) <= MAX_INPUTS { start..end } else { self.next_part(now, start, end) })
+    }
+
+    /// The part of unacknowledged inputs that goes into one packet where all of them do not fit: the newest, because those
+    /// before them have been in 32 packets and their acks are on the way. If the ack of the oldest is overdue, the peer
+    /// may miss it; every second packet then carries the oldest part.
+    #[cold]
+    fn next_part(&mut self, now: Time, start: Frame, end: Frame) -> Range<Frame> {
+        self.sent_oldest = !self.sent_oldest && self.rate.is_overdue(now, start);
+        if self.sent_oldest { start..start.plus(MAX_INPUTS) } else { Frame(end.0 - MAX_INPUTS)..end }
     }
 
     /// Writes an input packet with the inputs of the frames `run`, twice as they come from the engine, an ack of the peer's inputs before `known`, and a
@@ -183,12 +202,14 @@ impl InputStream {
         self.outbox.copy_at()
     }
 
-    /// Asks for a packet after `frame` was stepped, unless the next frame's packet will carry its input.
+    /// Asks for the packet of a frame, unless that of the next frame will do. `false` if it will.
     #[inline]
-    pub(super) fn stepped(&mut self, frame: Frame) {
-        if !self.rate.skips(frame) {
+    pub(super) fn ask_for_frame(&mut self) -> bool {
+        let sends = !self.rate.skips();
+        if sends {
             self.outbox.ask();
         }
+        sends
     }
 
     /// Counts a packet that repeats the last inputs after the end.
@@ -283,21 +304,18 @@ mod tests {
         InputStream::new(Time::ZERO, FRAME, InputFormat { numbering, flags: Flags::VERSION_1, axes: 0 }, 1)
     }
 
-    /// Sends a packet with the inputs of the frames up to `end`, at the time of the frame before it.
-    fn send(stream: &mut InputStream, end: u32) -> usize {
-        let run = stream.unacknowledged(Frame(end)).unwrap();
+    /// Sends a packet with inputs of the frames up to `end`, at the time of the frame before it. Answers its frames.
+    fn send(stream: &mut InputStream, end: u32) -> (u32, u32) {
+        send_at(stream, at(end - 1), end)
+    }
+
+    fn send_at(stream: &mut InputStream, now: Time, end: u32) -> (u32, u32) {
+        let run = stream.next_run(now, Frame(end)).unwrap();
         let inputs = vec![Input::NEUTRAL; run.end.since(run.start) as usize];
         let mut buf = [0; InputPacket::MAX_LEN];
-        stream
-            .write(
-                at(end - 1),
-                &run,
-                (&vec![[0; 2]; inputs.len()], inputs.into_iter()),
-                Frame(5),
-                None,
-                &mut buf,
-            )
-            .unwrap()
+        let buttons = vec![[0; 2]; inputs.len()];
+        stream.write(now, &run, (&buttons, inputs.into_iter()), Frame(5), None, &mut buf).unwrap();
+        (run.start.0, run.end.0)
     }
 
     /// Checks a packet with `count` inputs from `start` on, from a peer that has our inputs before `acked`.
@@ -334,50 +352,79 @@ mod tests {
         assert_eq!(check(&stream, 100, 8, 100, 100), Ok((100, 108, 100)));
         assert_eq!(check(&stream, 101, 1, 100, 100), Err(Refusal::InputGap));
         assert_eq!(check(&stream, 100, 1, 101, 100), Err(Refusal::InputAckUnsent));
-        assert_eq!(check(&stream, 100, 16, 100, 100), Ok((100, 116, 100)), "window and delay");
-        assert_eq!(check(&stream, 100, 17, 100, 100), Err(Refusal::InputBeyondWindow));
-        assert_eq!(check(&stream, 69, 32, 100, 100), Ok((69, 101, 100)), "31 behind");
-        assert_eq!(check(&stream, 68, 32, 100, 100), Err(Refusal::InputOutdated));
-        assert_eq!(check(&stream, 80, 5, 69, 100), Ok((80, 85, 69)));
-        assert_eq!(check(&stream, 80, 4, 68, 100), Err(Refusal::InputOutdated), "an ack of long ago");
+        assert_eq!(check(&stream, 100, 30, 100, 100), Ok((100, 130, 100)), "window and delay");
+        assert_eq!(check(&stream, 100, 31, 100, 100), Err(Refusal::InputBeyondWindow));
+        assert_eq!(check(&stream, 40, 32, 100, 100), Ok((40, 72, 100)), "60 behind");
+        assert_eq!(check(&stream, 39, 32, 100, 100), Err(Refusal::InputOutdated));
+        assert_eq!(check(&stream, 65, 5, 40, 100), Ok((65, 70, 40)));
+        assert_eq!(check(&stream, 65, 4, 39, 100), Err(Refusal::InputOutdated), "an ack of long ago");
     }
 
     #[test]
     fn packet_carries_all_unacknowledged_inputs() {
         let mut stream = stream();
-        assert_eq!(stream.unacknowledged(Frame(0)), None, "there is no input yet");
-        assert_eq!(stream.unacknowledged(Frame(3)), Some(Frame(0)..Frame(3)));
+        assert_eq!(stream.next_run(at(3), Frame(0)), None, "there is no input yet");
+        assert_eq!(stream.next_run(at(3), Frame(3)), Some(Frame(0)..Frame(3)));
         send(&mut stream, 3);
         assert!(stream.has_sent(Frame(3)) && !stream.has_sent(Frame(4)));
         assert_eq!(acknowledge(&mut stream, at(9), 2), Some(Frame(2)));
-        assert_eq!(stream.unacknowledged(Frame(5)), Some(Frame(2)..Frame(5)));
+        assert_eq!(stream.next_run(at(3), Frame(5)), Some(Frame(2)..Frame(5)));
         assert!(stream.has_acked(Frame(2)) && !stream.has_acked(Frame(3)));
         assert_eq!(acknowledge(&mut stream, at(10), 3), Some(Frame(3)));
         assert_eq!(acknowledge(&mut stream, at(11), 3), None, "no news");
-        assert_eq!(stream.unacknowledged(Frame(3)), Some(Frame(2)..Frame(3)), "the newest");
+        assert_eq!(stream.next_run(at(3), Frame(3)), Some(Frame(2)..Frame(3)), "the newest");
         assert_eq!(acknowledge(&mut stream, at(12), 1), None);
-        assert_eq!(stream.unacknowledged(Frame(5)), Some(Frame(1)..Frame(5)), "an ack may go back");
-    }
-
-    /// Whether an odd frame gets a packet of its own when acks come `frames` after their input was sent.
-    fn sends_odd_frames(frames: u32) -> bool {
-        let mut stream = stream();
-        for end in 1..200 {
-            send(&mut stream, end);
-            if end > frames {
-                acknowledge(&mut stream, at(end - 1), end - frames);
-            }
-        }
-        stream.stepped(Frame(200));
-        assert!(stream.take_due() && !stream.is_due(), "even ones always do");
-        stream.stepped(Frame(201));
-        stream.is_due()
+        assert_eq!(stream.next_run(at(3), Frame(5)), Some(Frame(1)..Frame(5)), "an ack may go back");
     }
 
     #[test]
-    fn a_round_trip_above_twenty_frames_halves_the_packets() {
-        assert!(sends_odd_frames(20));
-        assert!(!sends_odd_frames(21));
+    fn far_link_gets_the_newest_inputs_in_every_packet() {
+        let mut stream = stream();
+        for end in 1..200 {
+            let sent = send(&mut stream, end);
+            assert_eq!(sent, (end.saturating_sub(32), end), "acks come after 40 frames");
+            if end > 40 {
+                acknowledge(&mut stream, at(end - 1), end - 40);
+            }
+            assert!(
+                stream.ask_for_frame() && stream.take_due(),
+                "a long round trip is no reason to send less"
+            );
+        }
+    }
+
+    #[test]
+    fn inputs_whose_ack_is_overdue_fill_every_second_packet() {
+        let mut stream = stream();
+        for end in 1..=100 {
+            send(&mut stream, end);
+            if end > 36 {
+                acknowledge(&mut stream, at(end - 1), end - 36);
+            }
+        }
+        // From now on the acks stay at 64.
+        for end in 101..=105 {
+            assert_eq!(send(&mut stream, end), (end - 32, end), "it may only be late");
+        }
+        let sent: Vec<_> = (106..110).map(|end| send(&mut stream, end)).collect();
+        assert_eq!(sent, [(64, 96), (75, 107), (64, 96), (77, 109)]);
+        // A stalled match repeats both parts.
+        let sent: Vec<_> = (110..113).map(|now| send_at(&mut stream, at(now), 109)).collect();
+        assert_eq!(sent, [(64, 96), (77, 109), (64, 96)]);
+        acknowledge(&mut stream, at(113), 77);
+        assert_eq!(send_at(&mut stream, at(113), 109), (77, 109), "all of them fit again");
+    }
+
+    #[test]
+    fn withheld_acks_keep_every_packet_within_32_inputs() {
+        let mut stream = stream();
+        assert_eq!(check(&stream, 0, 30, 0, 0), Ok((0, 30, 0)));
+        assert_eq!(check(&stream, 0, 31, 0, 0), Err(Refusal::InputBeyondWindow), "no more without an ack");
+        for now in 0..1_000 {
+            let (start, end) = send_at(&mut stream, at(now), (now + 1).min(MAX_UNACKED_FRAMES));
+            assert!(end - start <= 32);
+            assert!(!stream.is_due(), "one packet for one request");
+        }
     }
 
     #[test]

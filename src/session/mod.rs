@@ -183,7 +183,7 @@ impl<S: Fields> Session<S> {
     /// Changes the input delay from the next frame on. No input is lost, and no frame left without one.
     ///
     /// # Errors
-    /// If the delay is more than 8, or more than 16 together with the window.
+    /// If the delay is more than 24, or more than 30 together with the window.
     pub fn set_delay(&mut self, now: Duration, delay_frames: u8) -> Result<(), ConfigError> {
         Config::check_delay(self.simulation.engine().window() as u8, delay_frames)?;
         self.pace.set_delay(delay_frames);

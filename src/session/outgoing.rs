@@ -112,9 +112,10 @@ impl<S: Fields> Session<S> {
     /// Writes the unacknowledged inputs, or at least the newest one.
     #[inline(never)]
     fn write_inputs(&mut self, now: Time, buf: &mut [u8]) -> Option<usize> {
-        let run = self.stream.unacknowledged(self.simulation.own_end())?;
+        let end = self.simulation.own_end();
+        let run = self.stream.next_run(now, end)?;
         let inputs = self.simulation.own_inputs(run.start, run.end);
-        let checksum = self.watch.carry(run.end);
+        let checksum = self.watch.carry(end);
         let len = self.stream.write(now, &run, inputs, self.simulation.known(), checksum, buf)?;
         self.link.sent_input(now);
         if let Some(mistake) = self.clock_check.send(now) {

@@ -73,7 +73,7 @@ impl<S: Fields> Session<S> {
             }
             Advance::Stalled => {
                 self.pace.stalled(now);
-                self.stream.ask();
+                self.stream.ask_for_frame();
                 Advanced::Stalled
             }
             Advance::Ended => Advanced::Ended,
@@ -110,7 +110,10 @@ impl<S: Fields> Session<S> {
 
     #[inline]
     fn stepped(&mut self, now: Time, frame: Frame) {
-        self.pace.stepped(now, frame, self.simulation.known(), self.link.rtt());
+        if self.stream.ask_for_frame() {
+            self.pace.sample_gap(frame, self.simulation.known());
+        }
+        self.pace.stepped(now, self.link.rtt());
         if let Some(change) = self.pace.rate_change() {
             self.events.tell(match change {
                 RateChange::PeerSlow { rate_permille } => Event::PeerSlow { rate_permille },
@@ -123,7 +126,6 @@ impl<S: Fields> Session<S> {
         if self.pace.untold_delay().is_some() {
             self.tell_delay(now);
         }
-        self.stream.stepped(frame);
     }
 
     /// Looks at the age of the peer's inputs.

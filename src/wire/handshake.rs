@@ -22,8 +22,8 @@ pub const HELLO_LEN: usize = 56 + MAX_USER_DATA;
 const MIN_HELLO_LEN: usize = 108;
 /// The greatest number on the wire for frame 0. The upper half of the range is left for the match.
 pub const MAX_FIRST_FRAME: u32 = 1 << 31;
-/// The greatest sum of window and delay, so that an unacknowledged run of inputs fits one packet.
-pub const MAX_WINDOW_AND_DELAY: u8 = 16;
+/// The greatest sum of window and delay: enough for a round trip of 600 ms at 60 frames a second.
+pub const MAX_WINDOW_AND_DELAY: u8 = 30;
 /// The longest cadence of checksums: a desync is noticed within ten seconds at 60 frames a second, whatever the other
 /// side proposes.
 pub const MAX_CADENCE: u16 = 600;

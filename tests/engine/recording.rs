@@ -282,7 +282,7 @@ fn headers_that_cannot_be_read_again_are_not_written() {
         (Header { axes: 0, pads: 5, ..header() }, HeaderError::Pads { pads: 5, axes: 0 }),
         (Header { axes: 1, pads: 2, ..header() }, HeaderError::Pads { pads: 2, axes: 1 }),
         (Header { frame_rate: Some(fast), ..header() }, HeaderError::FrameRate { frame_rate: fast }),
-        (Header { delay_frames: [None, Some(9)], ..header() }, HeaderError::Delay { delay_frames: 9 }),
+        (Header { delay_frames: [None, Some(25)], ..header() }, HeaderError::Delay { delay_frames: 25 }),
         (long, HeaderError::Name { len: 65 }),
     ] {
         let mut file = Vec::new();

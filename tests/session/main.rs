@@ -5,6 +5,7 @@ mod clocks;
 mod driving;
 mod extensions;
 mod failing;
+mod far;
 mod farewells;
 mod figures;
 mod handshake;

@@ -66,15 +66,15 @@ fn delay_message_names_the_first_frame_with_the_new_delay() {
 
 #[test]
 fn delay_that_does_not_fit_beside_the_window_is_refused() {
-    let wide = |id| config(id).with(|config| config.rollback.window_frames = 12);
+    let wide = |id| config(id).with(|config| config.rollback.window_frames = 22);
     let mut pair = pair_with([HOST, JOINER].map(wide));
     plays(&mut pair, 10);
     let now = pair.local_now(HOST);
     let session = pair.session_mut(HOST);
-    assert_eq!(session.set_delay(now, 9), Err(ConfigError::Delay { delay_frames: 9 }));
-    let both = ConfigError::WindowAndDelay { window_frames: 12, delay_frames: 5 };
-    assert_eq!((session.set_delay(now, 5), session.delay_frames()), (Err(both), 0));
-    assert_eq!((session.set_delay(now, 4), session.delay_frames()), (Ok(()), 4));
+    assert_eq!(session.set_delay(now, 25), Err(ConfigError::Delay { delay_frames: 25 }));
+    let both = ConfigError::WindowAndDelay { window_frames: 22, delay_frames: 9 };
+    assert_eq!((session.set_delay(now, 9), session.delay_frames()), (Err(both), 0));
+    assert_eq!((session.set_delay(now, 8), session.delay_frames()), (Ok(()), 8));
 }
 
 /// The config of a machine whose packet counts travel in REPORTs.

@@ -220,13 +220,13 @@ fn the_frame_rate_of_both_sides_is_the_mean_of_both_clocks() {
 
 #[test]
 fn no_round_trip_makes_the_pacing_oscillate() {
-    for rtt_micros in [500, 5_000, 20_000, 60_000, 100_000, 150_000, 200_000, 250_000] {
+    for rtt_micros in [500, 20_000, 60_000, 150_000, 250_000, 400_000, 600_000, 650_000] {
         let link = LinkConfig::new(Duration::from_micros(rtt_micros / 2));
         // The delay that the link asks for: a round trip of 250 ms alone fills the window.
         let setup = Setup::new(rtt_micros, link).configure(|config| config.rollback.delay_frames = None);
         let mut watched = Watched::with_late(setup, (rtt_micros / 500 % 2) as usize);
         watched.run_until_both_play();
-        watched.sim.run_for(secs(4));
+        watched.sim.run_for(secs(4) + Duration::from_micros(rtt_micros) * 10);
         watched.forget();
         let first = watched.largest_true_lead(secs(10));
         let (first_lead, first_trim) = (watched.largest_lead(), watched.largest_trim_micros());
@@ -237,9 +237,9 @@ fn no_round_trip_makes_the_pacing_oscillate() {
             "{rtt_micros} us: true lead {first:.3} then {second:.3}, seen {first_lead:.3} then {second_lead:.3}, \
              trim {first_trim} then {second_trim} us"
         );
-        assert!(first < 0.5 && second < 0.5, "{figures}");
-        assert!(first_lead < 0.6 && second_lead < 0.6, "{figures}");
-        assert!(second_trim <= 330, "{figures}");
+        assert!(first < 0.6 && second < 0.6, "{figures}");
+        assert!(first_lead < 0.7 && second_lead < 0.7, "{figures}");
+        assert!(second_trim <= 360, "{figures}");
         assert_eq!(watched.sim.divergence(), None);
     }
 }
@@ -358,6 +358,29 @@ fn rates_with_a_claim(seed: u64, liar: usize, played: u8, claimed: u8) -> ([f64;
     assert_eq!(watched.sim.divergence(), None);
     let told = watched.sim.told(1 - liar).cloned().collect();
     (rates, told)
+}
+
+#[test]
+fn thinned_packets_show_no_false_lead() {
+    // A path that becomes 300 ms longer looks like a queue for up to a minute.
+    for seed in 0..4 {
+        let setup = Setup::new(seed, usual()).configure(|config| config.rollback.window_frames = 16);
+        let mut watched = Watched::new(setup);
+        watched.run_until_both_play();
+        watched.sim.run_for(secs(3));
+        for (from, to) in [(0, 1), (1, 0)] {
+            let link = LinkConfig { jitter: ms(10), ..LinkConfig::new(ms(180)) };
+            watched.sim.world.network_mut().set_link(from, to, link);
+        }
+        watched.sim.run_for(secs(8));
+        let sent = watched.sim.machine(0).stats().packets_out;
+        for rate in watched.frame_rates(20) {
+            assert!((rate - 60.0).abs() < 0.06, "seed {seed}: {rate} Hz");
+        }
+        let sent = watched.sim.machine(0).stats().packets_out - sent;
+        assert!(sent < 700, "{sent} packets: this test shows nothing");
+        watched.assert_sound();
+    }
 }
 
 #[test]

@@ -117,8 +117,8 @@ fn golden() -> Vec<(Message<'static>, Vec<u8>)> {
         (ordered(Ordered::User(b"gg")), vec![17, 1, 2, b'g', b'g']),
         (ordered(Ordered::User(b"")), vec![17, 1, 2]),
         (
-            ordered(Ordered::Delay { from_frame: WireFrame(0x0A0B_0C0D), delay_frames: 16 }),
-            vec![18, 1, 2, 0x0A, 0x0B, 0x0C, 0x0D, 16],
+            ordered(Ordered::Delay { from_frame: WireFrame(0x0A0B_0C0D), delay_frames: 30 }),
+            vec![18, 1, 2, 0x0A, 0x0B, 0x0C, 0x0D, 30],
         ),
         (ordered(Ordered::Autopsy(&[0xFF, 0])), vec![32, 1, 2, 0xFF, 0]),
     ]
@@ -209,7 +209,7 @@ fn refusals_name_the_rule_and_the_bad_value() {
         (refusal(&changed(hello_bytes(), 42, &[61])), "message-frame-rate", "60/61"),
         (refusal(&changed(hello_bytes(), 37, &[0xFF, 0xFF])), "message-frame-rate", "65535"),
         (refusal(&changed(hello_bytes(), 37, &[3, 0xE9])), "message-frame-rate", "1001"),
-        (refusal(&changed(hello_bytes(), 43, &[9, 8])), "message-window-and-delay", "8 and a delay of 9"),
+        (refusal(&changed(hello_bytes(), 43, &[9, 22])), "message-window-and-delay", "22 and a delay of 9"),
         (refusal(&changed(hello_bytes(), 43, &[255, 255])), "message-window-and-delay", "255"),
         (refusal(&changed(hello_bytes(), 45, &[7])), "message-axes", "7 axes"),
         (refusal(&changed(hello_bytes(), 45, &[0, 0])), "message-pads", "0 pads"),
@@ -221,13 +221,13 @@ fn refusals_name_the_rule_and_the_bad_value() {
         (refusal(&changed(offer_bytes(), 13, &[0; 4])), "message-seed", "seed of 0"),
         (refusal(&changed(offer_bytes(), 17, &[0])), "message-seat", "seat 0"),
         (refusal(&changed(offer_bytes(), 17, &[3])), "message-seat", "seat 3"),
-        (refusal(&changed(offer_bytes(), 18, &[10, 7])), "message-window-and-delay", "10"),
+        (refusal(&changed(offer_bytes(), 18, &[10, 21])), "message-window-and-delay", "10"),
         (refusal(&changed(offer_bytes(), 20, &[0, 0])), "message-cadence", "0"),
         (refusal(&changed(offer_bytes(), 46, &[65])), "message-user-data", "65"),
         (refusal(&changed(offer_bytes(), 46, &[4])), "message-length", "50"),
         (refusal(&changed(vec![4; 26], 9, &[0])), "message-refuse-field", "field 0"),
         (refusal(&changed(vec![4; 26], 9, &[9])), "message-refuse-field", "field 9"),
-        (refusal(&[18, 0, 0, 0, 0, 0, 0, 17]), "message-delay", "17"),
+        (refusal(&[18, 0, 0, 0, 0, 0, 0, 31]), "message-delay", "31"),
         (refusal(&vec![17; 1_028]), "message-too-long", "1025"),
         (refusal(&vec![32; 1_104]), "message-too-long", "1101"),
     ];
@@ -287,17 +287,17 @@ fn what_decoding_would_refuse_is_not_encoded() {
     assert_eq!(rule(Message::Hello(Hello { user_data: &long[..256], ..HELLO })), "message-user-data");
     assert_eq!(rule(Message::Hello(Hello { frame_rate: FrameRate::hz(0), ..HELLO })), "message-frame-rate");
     assert_eq!(rule(Message::Hello(Hello { pads: 2, ..HELLO })), "message-pads");
-    assert_eq!(rule(Message::Hello(Hello { window_frames: 15, ..HELLO })), "message-window-and-delay");
+    assert_eq!(rule(Message::Hello(Hello { window_frames: 29, ..HELLO })), "message-window-and-delay");
     assert_eq!(rule(Message::Challenge(Challenge { nonce: 1, cookie: 0 })), "message-cookie");
     assert_eq!(rule(Message::Offer(Offer { seed: 0, ..OFFER })), "message-seed");
     assert_eq!(rule(Message::Offer(Offer { first_frame: WireFrame(0), ..OFFER })), "message-first-frame");
     assert_eq!(rule(Message::Offer(Offer { cadence_frames: 0, ..OFFER })), "message-cadence");
-    assert_eq!(rule(Message::Offer(Offer { delay_frames: 10, ..OFFER })), "message-window-and-delay");
+    assert_eq!(rule(Message::Offer(Offer { delay_frames: 24, ..OFFER })), "message-window-and-delay");
     assert_eq!(rule(Message::Offer(Offer { user_data: &long[..65], ..OFFER })), "message-user-data");
     let mut ordered = |body| rule(Message::Ordered { number: 0, body });
     assert_eq!(ordered(Ordered::User(&long[..MAX_USER + 1])), "message-too-long");
     assert_eq!(ordered(Ordered::Autopsy(&long[..MAX_AUTOPSY + 1])), "message-too-long");
-    assert_eq!(ordered(Ordered::Delay { from_frame: WireFrame(0), delay_frames: 17 }), "message-delay");
+    assert_eq!(ordered(Ordered::Delay { from_frame: WireFrame(0), delay_frames: 31 }), "message-delay");
     let own = ForeignHello { version: 3, nonce: 0, cookie: 0 };
     assert_eq!(Message::ForeignHello(own).encode(&mut buf), Err(EncodeError::OwnVersion));
 }
@@ -377,10 +377,10 @@ proptest! {
     #[test]
     fn a_hello_survives_a_round_trip(
         numbers in proptest::array::uniform4(any::<u64>()), rate in (1u32..=1_000, 1u32..=9), first_state_limit in any::<u32>(), capabilities in any::<u32>(), axes in 0u8..=6,
-        delay_frames in 0u8..=16, user_data in proptest::collection::vec(any::<u8>(), 0..=64),
+        delay_frames in 0u8..=30, user_data in proptest::collection::vec(any::<u8>(), 0..=64),
     ) {
         let [nonce, cookie, game_id, content_hash] = numbers;
-        let window_frames = 16 - delay_frames;
+        let window_frames = 30 - delay_frames;
         let user_data = &user_data[..];
         let (frame_rate, pads) = (FrameRate::ratio(rate.0.max(rate.1), rate.1), if axes == 0 { 4 } else { 1 });
         let message = Message::Hello(Hello {

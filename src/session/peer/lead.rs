@@ -11,7 +11,7 @@ const WEIGHT: i32 = 8;
 ///
 /// Each gap is sampled where it is complete: ours when a frame is stepped, the peer's from its packets. If ours were
 /// sampled when a packet arrives, just after the newest input has come, both sides would find their own gap too small,
-/// believe that they trail, and run too fast.
+/// believe that they trail, and run too fast. Both gaps are sampled in the same frames, those whose packet goes out.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FrameLead {
     mine: Average,

@@ -6,10 +6,11 @@
 //! | `link` | the control channel: acks, messages, pings, keep-alive |
 //! | `owed`, `farewell`, `resync` | its parts: answers that are due, the goodbye, the way back when numbers have come apart |
 //! | `marks` | the RTT, measured on input packets |
-//! | `rate`, `copies` | how many input packets a frame gets; second copies on a lossy link |
+//! | `rate`, `copies`, `congestion` | how many input packets a frame gets; second copies on a lossy link, fewer packets on a congested one |
 //! | `lead`, `arrivals` | how far this machine is ahead; the rate of the peer's frames |
 
 pub(crate) mod arrivals;
+mod congestion;
 mod copies;
 mod farewell;
 pub(crate) mod handshake_responder;

@@ -1,5 +1,6 @@
-//! The send rate of input packets: one a frame, two on a lossy link, every second frame on a very slow one.
+//! The send rate of input packets: one a frame, two on a lossy link, every second frame on a congested one.
 
+use super::congestion::Congestion;
 use super::copies::Copies;
 use crate::Frame;
 use crate::protocol::time::{Span, Time};
@@ -9,8 +10,11 @@ use crate::rollback::ring::FrameRing;
 const SAMPLE_CAP_FRAMES: u32 = 8;
 const RTT_WEIGHT: u32 = 16;
 
-/// Above this RTT even one packet a frame is too many.
-const EVERY_SECOND_ABOVE_FRAMES: u32 = 20;
+/// An ack that comes this many frames later than usual is overdue: a few packets in a row were lost.
+const OVERDUE_FRAMES: u32 = 4;
+
+/// The RTT that is assumed before the first ack.
+const FIRST_RTT: Span = Span::from_secs(1);
 
 /// How many frames back the time and the count of sending are remembered: more than an RTT can be.
 const REMEMBERED: u32 = 512;
@@ -28,6 +32,9 @@ pub(crate) struct SendRate {
     loss: Option<u32>,
     rtt: Option<Span>,
     copies: Copies,
+    congestion: Congestion,
+    /// Whether the last packet was left out.
+    skipped: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +54,8 @@ impl SendRate {
             loss: None,
             rtt: None,
             copies: Copies::default(),
+            congestion: Congestion::default(),
+            skipped: false,
         }
     }
 
@@ -101,7 +110,16 @@ impl SendRate {
         let sample = ((u64::from(sent - arrived) * 1_000) / u64::from(sent)) as u32;
         let loss = self.loss.map_or(sample, |loss| (loss * 3 + sample) / 4);
         self.loss = Some(loss);
-        self.copies.lost(now, loss, self.rtt.unwrap_or_default());
+        let rtt = self.rtt.unwrap_or_default();
+        self.copies.lost(now, loss, rtt);
+        self.congestion.measured(rtt);
+    }
+
+    /// Whether the ack of all inputs up to `frame` should have come by now.
+    pub(crate) fn is_overdue(&self, now: Time, frame: Frame) -> bool {
+        let rtt = self.rtt.unwrap_or(FIRST_RTT);
+        let Some((sent_at, _)) = self.first_sends.get(frame) else { return true };
+        now.since(*sent_at) > rtt + self.frame_length * OVERDUE_FRAMES
     }
 
     /// Whether each packet is sent once more, half a frame later.
@@ -110,10 +128,11 @@ impl SendRate {
         self.copies.is_on()
     }
 
-    /// Whether `frame` gets no packet of its own: the packet of the next frame carries its input too.
+    /// Whether the packet that is due now is left out: the next one carries its inputs too.
     #[inline]
-    pub(crate) fn skips(&self, frame: Frame) -> bool {
-        frame.0 % 2 == 1 && self.rtt.is_some_and(|rtt| rtt > self.frame_length * EVERY_SECOND_ABOVE_FRAMES)
+    pub(crate) fn skips(&mut self) -> bool {
+        self.skipped = self.congestion.is_on() && !self.skipped;
+        self.skipped
     }
 
     /// The share of our packets that is lost on the way, in thousandths; `None` before the second report.
@@ -217,13 +236,15 @@ mod tests {
     }
 
     #[test]
-    fn a_very_long_round_trip_halves_the_packets() {
+    fn growing_queue_halves_the_packets() {
         let mut link = Link::new();
-        link.run(0..600, 0, 12, 12);
-        assert!(!link.rate.skips(Frame(601)));
-        link.run(600..1_800, 0, 24, 24);
-        assert!(link.rate.skips(Frame(1_801)));
-        assert!(!link.rate.skips(Frame(1_802)));
+        link.run(0..1_200, 0, 40, 40);
+        let skipped = |link: &mut Link| [(); 4].map(|()| link.rate.skips());
+        assert_eq!(skipped(&mut link), [false; 4], "a long way is no queue");
+        link.run(1_200..2_400, 0, 53, 53);
+        assert_eq!(skipped(&mut link), [true, false, true, false]);
+        link.run(2_400..3_600, 0, 40, 40);
+        assert_eq!(skipped(&mut link), [false; 4], "it has drained");
     }
 
     #[test]
@@ -236,7 +257,6 @@ mod tests {
         let before = rate.rtt.unwrap();
         rate.sent(at(200), Frame(200));
         rate.acknowledged(at(800), Frame(200));
-        assert!(!rate.skips(Frame(201)), "not a slow link: {:?}", rate.rtt);
         // An excess of 8 frames at most, with a weight of a sixteenth.
         assert_eq!(rate.rtt, Some((before * 15 + before + FRAME * 8) / 16));
     }

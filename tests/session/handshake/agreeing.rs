@@ -249,12 +249,13 @@ fn a_joiner_takes_its_own_advice_on_the_delay() {
 fn advised_delay_fits_beside_the_window() {
     let mut pair = pair_with([HOST, JOINER].map(|id| {
         config(id).with(|config| {
-            (config.rollback.delay_frames, config.rollback.window_frames) = (None, 15);
+            (config.rollback.delay_frames, config.rollback.window_frames) = (None, 22);
         })
     }));
-    set_latency(&mut pair, ms(60));
+    // A link of 1,200 ms needs 38 frames of window and delay, and 30 are allowed.
+    set_latency(&mut pair, ms(600));
     plays(&mut pair, 30);
-    assert_eq!([HOST, JOINER].map(|id| pair.session_mut(id).delay_frames()), [1, 1], "16 together");
+    assert_eq!([HOST, JOINER].map(|id| pair.session_mut(id).delay_frames()), [8, 8], "30 together");
 }
 
 #[test]

@@ -148,11 +148,11 @@ fn well_formed_inputs(table: &mut Table) {
         table.add(format!("an acknowledgement of {class}"), AGREED_ON, BOTH, &[Peer], make, Refused(refusal));
     }
     table.add(
-        "32 inputs beyond what is known",
+        "32 inputs beyond what is known and acknowledged",
         MATCH,
         BOTH,
         &[Peer],
-        |k| inputs(k.known, k.sent - 1, &[Buttons::NONE; 32]),
+        |k| inputs(k.known, k.known.min(k.sent) - 1, &[Buttons::NONE; 32]),
         Refused(Refusal::InputBeyondWindow),
     );
     table.add(
