@@ -3,6 +3,7 @@
 //! A session runs on a [`Rollback`]. The engine can also be used alone, where inputs do not come from an RBN1 peer:
 //! [`confirm`](Rollback::confirm) inputs as they become known, [`advance`](Rollback::advance) a frame at a time.
 
+mod costs;
 mod cues;
 mod inside;
 pub(crate) mod prediction;
@@ -17,6 +18,7 @@ pub(crate) mod sync_test;
 pub(crate) mod sync_test_error;
 mod types;
 
+pub use costs::Costs;
 use prediction::Prediction;
 pub use queue::InputError;
 use saving::Saving;
@@ -24,6 +26,7 @@ pub use types::{Advance, EngineConfig, MAX_WINDOW, RollbackStats};
 
 use crate::{CueEvent, Cues, Frame, Game, Input, Inputs, Player, StateError, protocol::trace};
 use core::ops::Range;
+use costs::Meter;
 use cues::CueLedger;
 use queue::{InputQueue, KEPT_FRAMES};
 use store::Store;
@@ -95,6 +98,7 @@ pub struct Rollback<S> {
     cues: CueLedger,
     scratch: Cues,
     stats: RollbackStats,
+    meter: Meter,
 }
 
 impl<S> Rollback<S> {
@@ -118,6 +122,7 @@ impl<S> Rollback<S> {
             cues: CueLedger::new(config.window, config.cue_moves_within),
             scratch: Cues::new(),
             stats: RollbackStats::default(),
+            meter: Meter::new(config.stopwatch),
         }
     }
 
@@ -129,6 +134,7 @@ impl<S> Rollback<S> {
         self.snapshots.clear();
         self.cues.clear();
         self.stats = RollbackStats::default();
+        self.meter.restart();
     }
 
     /// Records the confirmed input of one player for one frame. The inputs of a player must come in order.
@@ -232,19 +238,25 @@ impl<S> Rollback<S> {
         game: &mut G,
         step_current: bool,
     ) -> Result<Advance, StateError> {
-        if self.current == Frame::ZERO && game.finished() {
-            // State 0 is settled from the start.
-            self.end(Frame::ZERO, game)?;
+        if self.current == Frame::ZERO && self.begin(game)? {
             return Ok(Advance::Ended);
         }
         let may_step = step_current && self.window_is_open();
         if let Some(frame) = self.mispredicted {
-            self.resimulate(frame, game, !may_step)?;
+            if self.meter.awaits_rollback() {
+                self.resimulate_measured(frame, game, !may_step)?;
+            } else {
+                self.resimulate(frame, game, !may_step)?;
+            }
         }
         let now = self.current;
         let outcome = if may_step {
-            self.save(now, game, false)?;
-            self.step(now, game, true);
+            if self.meter.is_due(now) {
+                self.step_measured(now, game)?;
+            } else {
+                self.save(now, game, false)?;
+                self.step(now, game, true);
+            }
             self.current = now.next();
             Advance::Stepped
         } else {
@@ -262,6 +274,17 @@ impl<S> Rollback<S> {
         self.cues.cancel_from(self.settled, self.current);
         self.over = Some(Err(error));
         Advance::Failed
+    }
+
+    /// Looks at the game before its first frame; returns whether the match has ended in state 0, which is settled from the start.
+    #[cold]
+    fn begin<G: Game<Snapshot = S>>(&mut self, game: &mut G) -> Result<bool, StateError> {
+        if game.finished() {
+            self.end(Frame::ZERO, game)?;
+            return Ok(true);
+        }
+        self.choose_saving(game)?;
+        Ok(false)
     }
 
     /// Returns to the state of `frame`, and steps again from there up to the current frame on the inputs known by now. The last

@@ -52,7 +52,7 @@ impl<S> Rollback<S> {
     ) -> Result<(), StateError> {
         let uncertain = self.confirmed_end();
         match self.snapshots.claim_sparse(frame, uncertain, self.settled, resimulating) {
-            Some(slot) => game.save(slot),
+            Some(slot) => Self::save_measured(&mut self.meter, game, slot),
             None => Ok(()),
         }
     }

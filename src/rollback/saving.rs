@@ -2,10 +2,15 @@
 
 use crate::Save;
 use crate::game::fields::size_bytes;
+use core::time::Duration;
 
 /// From this size on, [`Saving::Auto`] is sparse: the least at which `cargo bench --bench saving` finds that policy faster
 /// even for a step that changes every word of the state. docs/PERFORMANCE.md has the table.
 const SPARSE_FROM_BYTES: usize = 1024 * 1024;
+
+/// Below this size a save takes less than the calls around it, and [`Saving::Auto`] measures nothing. The archive of a session
+/// keeps every state of a much smaller size only, and therefore does not depend on the choice.
+const WEIGHED_FROM_BYTES: usize = 16 * 1024;
 
 /// The policy that decides which frames are saved.
 ///
@@ -22,13 +27,31 @@ pub enum Saving {
     /// Frames that are stepped on confirmed inputs are not saved at all. For a state that takes longer to copy than to
     /// step; an emulator, whose step is long, is better off with [`Every`](Self::Every) and [`Pages`](crate::Pages).
     Sparse,
-    /// [`Sparse`](Self::Sparse) for states of a mebibyte and more, else [`Every`](Self::Every).
+    /// [`Sparse`](Self::Sparse) if a save takes longer than a step, else [`Every`](Self::Every).
+    ///
+    /// Both are measured before the first frame of a match: the game is saved, stepped and restored twice. That takes
+    /// [a stopwatch](crate::RollbackConfig::stopwatch). Without one, the policy is sparse for states of a mebibyte and more. States
+    /// of less than 16 KiB are not measured, and every frame of them is saved.
     #[default]
     Auto,
 }
 
 impl Saving {
-    /// Whether the states of a game are saved sparsely.
+    /// Whether the policy depends on what a save and a step take.
+    pub(super) fn weighs<G: Save>(self, game: &G) -> bool {
+        self == Self::Auto && size_bytes(&game.snapshot()) >= WEIGHED_FROM_BYTES
+    }
+
+    /// Whether the states of a game are saved sparsely, by what a save and a step were measured to take.
+    ///
+    /// A sparse policy saves about `n - 1` states less in a rollback of `n` frames, and steps up to `n` frames more. It is
+    /// chosen where one save takes longer than one step, so that neither the average frame nor the longest takes longer.
+    pub(super) fn is_sparse_by(save: Duration, step: Duration) -> Option<bool> {
+        // A clock that saw nothing pass says nothing.
+        (save != step).then_some(save > step)
+    }
+
+    /// Whether the states of a game are saved sparsely, as far as nothing was measured.
     pub(super) fn is_sparse<G: Save>(self, game: &G) -> bool {
         match self {
             Self::Every => false,

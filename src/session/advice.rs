@@ -50,9 +50,13 @@ pub fn advise_delay(
     window_frames: u8,
     frame_rate: FrameRate,
 ) -> DelayAdvice {
-    let loss = if loss.is_finite() { loss.clamp(0.0, 0.9) } else { 0.0 };
     let hz = f64::from(frame_rate.numerator()) / f64::from(frame_rate.denominator().max(1));
-    let one_way_frames = round_trip_95.as_secs_f64() / 2.0 * hz;
+    for_link(round_trip_95.as_secs_f64() / 2.0 * hz, loss, window_frames)
+}
+
+/// The suggestion for the time of one way in frames.
+pub(super) fn for_link(one_way_frames: f64, loss: f64, window_frames: u8) -> DelayAdvice {
+    let loss = if loss.is_finite() { loss.clamp(0.0, 0.9) } else { 0.0 };
     let comfort = (one_way_frames + HALF_A_FRAME - UNNOTICED_FRAMES).ceil().clamp(0.0, MAX_FOR_COMFORT);
     // A run of this many lost packets is rarer than the accepted chance of a stall.
     let run = if loss > 0.0 { (STALL_EXPONENT / -loss.log10()).ceil() } else { 0.0 };

@@ -61,6 +61,17 @@ pub enum Event {
         /// Whether the times of `advance` are the later ones.
         is_ahead: bool,
     },
+    /// A rollback over the whole window takes longer than a frame on this machine: the frame after it comes late, and so do
+    /// its inputs. Told once, after some rollbacks, if there is a [stopwatch](crate::RollbackConfig::stopwatch).
+    SlowRollback {
+        /// How long such a rollback takes, as [`Stats::costs`](crate::Stats::costs) has its parts.
+        takes: Duration,
+        /// The greatest window with which a rollback fits into a frame, for the next match.
+        window_frames: u8,
+        /// The input delay with which that window is enough on this link. [`set_delay`](crate::Session::set_delay) makes
+        /// rollbacks shorter at once.
+        delay_frames: u8,
+    },
     /// The match was played to its end. No event follows.
     Ended(Verdict),
     /// The match is over before its end. No event follows.

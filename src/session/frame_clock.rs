@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn far_link_is_trimmed_gently_beyond_a_frame_too() {
-        let mut clock = FrameClock::new(Time::ZERO, FRAME);
+        let mut clock = FrameClock::new(Time::ZERO, RATE);
         let mut trim = |rtt_frames: u32| {
             clock.measured(FRAME * rtt_frames);
             clock.stepped(clock.due(), Some(Fx::lit("1.5")), || 0);

@@ -314,6 +314,7 @@ impl<S: Fields> Session<S> {
             stalled_frames,
             predicted_frames: self.current().since(self.settled()),
             rollback: *self.simulation.engine().stats(),
+            costs: self.simulation.engine().costs(),
             cues_left_out: self.simulation.engine().cues_left_out(),
             checksums_compared: self.watch.compared(),
             copies_out: self.stream.copies(),

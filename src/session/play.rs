@@ -1,6 +1,7 @@
 //! One frame of a match: step, compare what has become certain, and end.
 
 use super::Session;
+use super::advice;
 use super::clock_check::ClockMistake;
 use super::ending::LastState;
 use super::event::{Event, Reason};
@@ -122,6 +123,7 @@ impl<S: Fields> Session<S> {
         }
         if Lateness::is_due(frame.0) {
             self.look_at_age();
+            self.look_at_costs();
         }
         if self.pace.untold_delay().is_some() {
             self.tell_delay(now);
@@ -149,6 +151,19 @@ impl<S: Fields> Session<S> {
     #[cold]
     pub(super) fn tell_clock_mistake(&mut self, ClockMistake { offset, is_ahead }: ClockMistake) {
         self.events.tell(Event::ClockMistake { offset: offset.into(), is_ahead });
+    }
+
+    /// Looks at what rollbacks take on this machine.
+    #[cold]
+    fn look_at_costs(&mut self) {
+        let Some((takes, window_frames)) = self.simulation.slow_rollback(self.frame_length.into()) else {
+            return;
+        };
+        let rtt = self.link.rtt().percentile_95().unwrap_or_default();
+        let one_way_frames = Duration::from(rtt).div_duration_f64(self.frame_length.into()) / 2.0;
+        let loss = self.stream.loss_in().map_or(0.0, f64::from);
+        let delay_frames = advice::for_link(one_way_frames, loss, window_frames).delay_frames;
+        self.events.tell(Event::SlowRollback { takes, window_frames, delay_frames });
     }
 
     /// Whether a stalled frame could be stepped by now.

@@ -7,6 +7,7 @@ use crate::protocol::time::Time;
 use crate::rollback::{Advance, EngineConfig, Rollback};
 use crate::wire::rbn1::InputPacket;
 use crate::{Frame, Game, Input, Player, protocol::trace};
+use core::time::Duration;
 
 /// Steps the game on both players' inputs, and keeps presses while it stalls.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub(super) struct Simulation<S> {
     stalled: bool,
     /// The cues of frames that will never be certain have been cancelled.
     cues_closed: bool,
+    /// The game was told that rollbacks take too long.
+    slow_told: bool,
     frames: u64,
     stalled_frames: u64,
 }
@@ -45,6 +48,7 @@ impl<S> Simulation<S> {
             input_mask: Input::mask(config.game.axes),
             stalled: false,
             cues_closed: false,
+            slow_told: false,
             frames: 0,
             stalled_frames: 0,
         }
@@ -153,6 +157,17 @@ impl<S> Simulation<S> {
         if !core::mem::replace(&mut self.cues_closed, true) {
             self.rollback.cancel_cues();
         }
+    }
+
+    /// How long a rollback over the whole window takes, and the greatest window with which it fits into a frame, if this one
+    /// does not. Told once.
+    pub(super) fn slow_rollback(&mut self, frame_length: Duration) -> Option<(Duration, u8)> {
+        if self.slow_told {
+            return None;
+        }
+        let (takes, window) = self.rollback.slow_rollback(frame_length)?;
+        self.slow_told = true;
+        Some((takes, window as u8))
     }
 
     /// The seat of the player at this machine.

@@ -1,7 +1,7 @@
 //! The statistics of a match.
 
 use crate::Refusals;
-use crate::rollback::RollbackStats;
+use crate::rollback::{Costs, RollbackStats};
 use core::time::Duration;
 
 /// The statistics of a match so far.
@@ -34,6 +34,9 @@ pub struct Stats {
     pub predicted_frames: u32,
     /// Rollbacks and resimulated frames.
     pub rollback: RollbackStats,
+    /// The measured cost of a step, a save and a restore on this machine. `None` without a
+    /// [stopwatch](crate::RollbackConfig::stopwatch), and in the first second.
+    pub costs: Option<Costs>,
     /// Cues that settled frames had to leave out.
     pub cues_left_out: u64,
     /// Checksums compared with the peer's.

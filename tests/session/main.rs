@@ -2,6 +2,7 @@
 
 mod afterwards;
 mod clocks;
+mod costs;
 mod driving;
 mod extensions;
 mod failing;

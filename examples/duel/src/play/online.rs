@@ -261,6 +261,13 @@ impl Match<'_> {
                 let ms = excess.as_millis();
                 (format!("{other}'s inputs come {ms} ms later than the connection explains"), Tone::Warning)
             }
+            Now::Event(Event::SlowRollback { takes, delay_frames, .. }) => {
+                let (ms, frames) = (takes.as_millis(), counted(delay_frames.into(), "frame"));
+                (
+                    format!("this machine needs {ms} ms for a rollback; a delay of {frames} helps"),
+                    Tone::Warning,
+                )
+            }
             Now::Event(Event::PeerRecovered) => (self.players.recovered(), Tone::Calm),
             // Messages of the game's own, which the duel does not send, and the events of later versions.
             _ => return,
