@@ -122,6 +122,17 @@ pub(super) fn name_of(user_data: &[u8]) -> String {
 mod tests {
     use super::*;
 
+    #[cfg(feature = "udp")]
+    #[test]
+    fn matches_on_udp_are_measured_by_the_systems_clock_or_the_games() {
+        let stopwatch = |options: Options| options.measured().content.config.rollback.stopwatch.unwrap();
+        let first = stopwatch(Options::new(1, 1))();
+        assert!(stopwatch(Options::new(1, 1))() >= first);
+        let made_up: fn() -> core::time::Duration = || core::time::Duration::MAX;
+        let config = crate::Config::new(1).with(|config| config.rollback.stopwatch = Some(made_up));
+        assert_eq!(stopwatch(Options::with_config(config))(), core::time::Duration::MAX);
+    }
+
     #[test]
     fn names_are_cut_between_characters_and_escaped() {
         let options = Options::new(1, 1).name(&"ä".repeat(40));

@@ -15,7 +15,9 @@ pub(crate) fn all() {
 fn a_match_with_rollbacks_cues_and_a_recorder() {
     let inputs = games::playground::script::fight(11, 2_000).unwrap();
     let mut game = Playground::new(11).unwrap();
-    let mut engine = Rollback::new(EngineConfig::default(), &game);
+    // Some frames and rollbacks are measured.
+    let config = EngineConfig { stopwatch: Some(rebout::net::stopwatch), ..EngineConfig::default() };
+    let mut engine = Rollback::new(config, &game);
     let mut recorder = Recorder::new(11);
     let mut heard = 0;
     let mut run = |from: usize, to: usize| {
@@ -38,6 +40,7 @@ fn a_match_with_rollbacks_cues_and_a_recorder() {
     assert!(rollbacks - warm_up >= 100, "{rollbacks} rollbacks");
     assert!(heard > 50, "{heard} cue events");
     assert_eq!((calls, bytes), (0, 0), "in {} rollbacks", rollbacks - warm_up);
+    assert!(engine.costs().is_some());
 
     // A second match in the same memory takes no more.
     let (calls, ..) = counted(|| {
