@@ -142,8 +142,8 @@ pub use connect::rendezvous;
 pub use connect::seal::{Code, Randomness};
 pub use game::{
     Buttons, Cue, CueChange, CueEvent, CueId, Cues, Difference, Fields, Frame, FrameRate, Game, Input,
-    Inputs, Leaf, MAX_AXES, Pages, Player, Rng, Save, SimHash, StateError, Visitor, checksum, diff, fields,
-    is_disruptive, math, shown, walk,
+    Inputs, Leaf, MAX_AXES, OwnedLeaf, Pages, Player, Rng, Save, SimHash, StateError, Visitor, checksum,
+    diff, fields, is_disruptive, math, shown, walk,
 };
 #[cfg(feature = "seal")]
 pub use online::{Finish, Now, Online, Options};
@@ -156,7 +156,7 @@ pub use rollback::sync_test_error::SyncTestError;
 pub use session::{
     Advanced, Agreed, Autopsy, AutopsyVerdict, Config, ConfigError, DelayAdvice, Desync, Event,
     FieldDifference, GameConfig, Incoming, Lobby, LobbyConfig, LobbyError, Mismatch, Offline, OnDesync,
-    OwnedLeaf, Reason, RollbackConfig, SendError, Session, Stats, Timeouts, Verdict, advise_delay,
+    PhaseDifference, Reason, RollbackConfig, SendError, Session, Stats, Timeouts, Verdict, advise_delay,
 };
 pub use wire::message::{Extensions, RefuseField};
 

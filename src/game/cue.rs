@@ -1,6 +1,7 @@
 //! Cues: the side effects that a frame requests, such as a sound or a flash.
 
-use crate::Frame;
+use super::marks::Marks;
+use crate::{Fields, Frame};
 
 /// A side effect that a step requests, identified by a number of the game's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,6 +19,8 @@ pub struct Cues {
     len: u8,
     is_shown: bool,
     left_out: u32,
+    /// The phases of the step, while somebody looks at them.
+    marks: Option<Box<Marks>>,
 }
 
 impl Default for Cues {
@@ -33,11 +36,11 @@ impl Cues {
     /// An empty set, for a game that is stepped without an engine. Every step is shown.
     #[must_use]
     pub const fn new() -> Self {
-        Self { cues: [Cue(0); Self::MAX], len: 0, is_shown: true, left_out: 0 }
+        Self { cues: [Cue(0); Self::MAX], len: 0, is_shown: true, left_out: 0, marks: None }
     }
 
     /// An empty set for steps whose states nobody draws.
-    pub(crate) const fn unseen() -> Self {
+    pub(crate) fn unseen() -> Self {
         Self { is_shown: false, ..Self::new() }
     }
 
@@ -75,6 +78,50 @@ impl Cues {
             }
             None => self.left_out = self.left_out.saturating_add(1),
         }
+    }
+
+    /// Marks the end of a phase of the step, with the part of the state that it has worked on.
+    ///
+    /// An autopsy steps the first frame that differs once more and compares the marked values of both machines. Its report
+    /// then names the first phase after which they differ, and the fields ([`Autopsy::phase`](crate::Autopsy::phase)). In
+    /// play a mark costs one comparison.
+    ///
+    /// The first 128 marks of a step count, and the first 64 bytes of a name. A name may come up again, as in a loop.
+    ///
+    /// ```
+    /// use rebout::{Cues, Game, Inputs, fields};
+    ///
+    /// #[derive(Clone, Copy)]
+    /// struct World { at: [i32; 2], hits: u32 }
+    /// fields!(World { at, hits });
+    ///
+    /// impl Game for World {
+    ///     fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
+    ///         for (at, input) in self.at.iter_mut().zip(inputs.0) {
+    ///             *at += i32::from(input.buttons().0);
+    ///         }
+    ///         cues.phase("movement", &self.at);
+    ///         self.hits += u32::from(self.at[0] == self.at[1]);
+    ///         cues.phase("collisions", self);
+    ///     }
+    /// }
+    /// # World { at: [0; 2], hits: 0 }.step(Inputs::default(), &mut Cues::new());
+    /// ```
+    #[inline]
+    pub fn phase<T: Fields + ?Sized>(&mut self, name: &str, value: &T) {
+        if let Some(marks) = &mut self.marks {
+            marks.take(name, value);
+        }
+    }
+
+    /// An empty set for a step whose phases are recorded, and whose state nobody draws.
+    pub(crate) fn marking(marks: Marks) -> Self {
+        Self { marks: Some(Box::new(marks)), ..Self::unseen() }
+    }
+
+    /// The phases that were recorded.
+    pub(crate) fn into_marks(self) -> Marks {
+        self.marks.map_or_else(Marks::default, |marks| *marks)
     }
 
     /// The requested cues, in the order of their first request.

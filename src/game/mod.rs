@@ -5,7 +5,8 @@
 //! |---|---|
 //! | `mod`, `state_error` | [`Game`], [`Save`], [`Player`]; the error of a game that cannot save or restore |
 //! | `fields` | [`Fields`]: one description of a state for its checksum, its dump and the difference of two states |
-//! | `frame`, `frame_rate`, `input`, `cue` | the number of a frame, frames a second, the inputs of both players, effects that survive a rollback |
+//! | `frame`, `frame_rate`, `input` | the number of a frame, frames a second, the inputs of both players |
+//! | `cue`, `marks` | effects that survive a rollback; the phases of a step |
 //! | `hash`, `rng`, `math`, `pages` | the checksum, random numbers, fixed-point numbers, large memory saved by page |
 //! | `text` | text from outside, made safe to print |
 
@@ -15,6 +16,7 @@ mod frame;
 mod frame_rate;
 pub(crate) mod hash;
 mod input;
+pub(crate) mod marks;
 pub mod math;
 mod pages;
 mod rng;
@@ -23,6 +25,7 @@ pub(crate) mod text;
 
 pub use cue::{Cue, CueChange, CueEvent, CueId, Cues};
 pub use fields::diff::{Difference, diff};
+pub use fields::leaves::OwnedLeaf;
 pub use fields::traits::{Fields, Visitor};
 pub use fields::visitors::checksum;
 pub use fields::walk::{Leaf, walk};

@@ -48,7 +48,7 @@ mod traffic;
 pub use advice::{DelayAdvice, advise_delay};
 pub use config::{Config, GameConfig, LobbyConfig, OnDesync, RollbackConfig, Timeouts};
 pub use config_error::ConfigError;
-pub use desync::{Autopsy, AutopsyVerdict, FieldDifference, OwnedLeaf};
+pub use desync::{Autopsy, AutopsyVerdict, FieldDifference, PhaseDifference};
 pub use event::{Desync, Event, Reason, SendError, Verdict};
 pub use lobby::{Agreed, Incoming, Lobby, LobbyError, Mismatch};
 pub use offline::Offline;

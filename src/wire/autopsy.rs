@@ -7,31 +7,27 @@
 //! | 3 | STATE | frame of the state u32, count of its leaves u32 |
 //! | 4 | TABLE | levels u8, prefix u32, 256 sums u32 each |
 //! | 5 | LEAVES | more to come u8, then leaves: length of the path u8, path, count of words u8, words, length of the text u8, text |
+//! | 6 | PHASES | more to come u8, then marks: length of the name u8 up to 64, name, checksum u32, count of leaves u32 |
 //!
 //! Frames are those of the match, from 0. Lengths are exact, texts are UTF-8.
 
 use super::bytes::{Reader, Writer};
 use super::message::MAX_AUTOPSY;
 use crate::Frame;
+use crate::game::fields::leaves::{MAX_LEAF_WORDS, MAX_TEXT, TABLE_SUMS};
+use crate::game::marks::MAX_MARK_NAME;
+use crate::game::text::cut;
 use core::iter::Peekable;
 
 /// The most checksums in a TRACE.
 pub(crate) const MAX_TRACE_VALUES: usize = 256;
-
-/// How many sums a TABLE has.
-pub(crate) const TABLE_SUMS: usize = 256;
-
-/// The most words in a leaf.
-pub(crate) const MAX_LEAF_WORDS: usize = 4;
-
-/// The most bytes of a text that are written; a report is to be read. Up to 255 are accepted.
-pub(crate) const MAX_TEXT: usize = 200;
 
 const START: u8 = 1;
 const TRACE: u8 = 2;
 const STATE: u8 = 3;
 const TABLE: u8 = 4;
 const LEAVES: u8 = 5;
+const PHASES: u8 = 6;
 
 /// The frame number that says "no frame".
 const NONE: u32 = u32::MAX;
@@ -43,6 +39,7 @@ const MAX_LEAF_LEN: usize = 3 + 2 * MAX_TEXT + 4 * MAX_LEAF_WORDS;
 const _: () = assert!(7 + 4 * MAX_TRACE_VALUES <= MAX_AUTOPSY);
 const _: () = assert!(6 + 4 * TABLE_SUMS <= MAX_AUTOPSY);
 const _: () = assert!(2 + MAX_LEAF_LEN <= MAX_AUTOPSY);
+const _: () = assert!(2 + 9 + MAX_MARK_NAME <= MAX_AUTOPSY);
 
 /// A note that has passed all checks, borrowed from its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +49,7 @@ pub(crate) enum Note<'a> {
     State { frame: Frame, leaves: u32 },
     Table { levels: u8, prefix: u32, sums: Words<'a> },
     Leaves { more: bool, leaves: Leaves<'a> },
+    Phases { more: bool, marks: Marks<'a> },
 }
 
 /// Words of four bytes each.
@@ -108,6 +106,25 @@ impl<'a> Leaves<'a> {
     }
 }
 
+/// The mark of a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Mark<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) checksum: u32,
+    pub(crate) leaves: u32,
+}
+
+/// Marks that have been checked, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Marks<'a>(&'a [u8]);
+
+impl<'a> Marks<'a> {
+    pub(crate) fn iter(self) -> impl Iterator<Item = Mark<'a>> {
+        let mut reader = Reader(self.0);
+        core::iter::from_fn(move || read_mark(&mut reader))
+    }
+}
+
 /// Reads a note; `None` if the payload is not exactly one.
 pub(crate) fn decode(payload: &[u8]) -> Option<Note<'_>> {
     let mut reader = Reader(payload);
@@ -139,9 +156,23 @@ pub(crate) fn decode(payload: &[u8]) -> Option<Note<'_>> {
             }
             Note::Leaves { more, leaves }
         }
+        PHASES => {
+            let more = read_flag(&mut reader)?;
+            let marks = Marks(reader.rest());
+            let mut unchecked = Reader(marks.0);
+            while unchecked.end().is_none() {
+                read_mark(&mut unchecked)?;
+            }
+            Note::Phases { more, marks }
+        }
         _ => return None,
     };
     reader.end().map(|()| note)
+}
+
+fn read_mark<'a>(reader: &mut Reader<'a>) -> Option<Mark<'a>> {
+    let name = read_text(reader).filter(|name| name.len() <= MAX_MARK_NAME)?;
+    Some(Mark { name, checksum: reader.u32()?, leaves: reader.u32()? })
 }
 
 fn read_flag(reader: &mut Reader<'_>) -> Option<bool> {
@@ -220,10 +251,10 @@ pub(crate) fn write_leaves<'a>(
     let mut writer = Writer::new(buf);
     writer.put(&[LEAVES, 0]);
     while let Some(leaf) = leaves.next_if(|leaf| writer.len() + leaf_len(leaf) <= MAX_AUTOPSY) {
-        write_text(&mut writer, leaf.path);
+        write_text(&mut writer, leaf.path, MAX_TEXT);
         writer.u8(leaf.words.count as u8);
         leaf.words.as_slice().iter().for_each(|word| writer.u32(*word));
-        write_text(&mut writer, leaf.shown);
+        write_text(&mut writer, leaf.shown, MAX_TEXT);
     }
     let len = writer.len();
     buf[1] = u8::from(leaves.peek().is_some());
@@ -231,17 +262,30 @@ pub(crate) fn write_leaves<'a>(
 }
 
 fn leaf_len(leaf: &Leaf<'_>) -> usize {
-    3 + cut(leaf.path).len() + 4 * leaf.words.count + cut(leaf.shown).len()
+    3 + cut(leaf.path, MAX_TEXT).len() + 4 * leaf.words.count + cut(leaf.shown, MAX_TEXT).len()
 }
 
-fn write_text(writer: &mut Writer<'_>, text: &str) {
-    writer.u8(cut(text).len() as u8);
-    writer.put(cut(text).as_bytes());
+/// Writes a PHASES with as many marks as fit and answers its length. Names are cut to [`MAX_MARK_NAME`] bytes.
+pub(crate) fn write_phases<'a>(
+    marks: &mut Peekable<impl Iterator<Item = Mark<'a>>>,
+    buf: &mut Buffer,
+) -> usize {
+    let mut writer = Writer::new(buf);
+    writer.put(&[PHASES, 0]);
+    let mark_len = |mark: &Mark<'_>| 9 + cut(mark.name, MAX_MARK_NAME).len();
+    while let Some(mark) = marks.next_if(|mark| writer.len() + mark_len(mark) <= MAX_AUTOPSY) {
+        write_text(&mut writer, mark.name, MAX_MARK_NAME);
+        writer.u32(mark.checksum);
+        writer.u32(mark.leaves);
+    }
+    let len = writer.len();
+    buf[1] = u8::from(marks.peek().is_some());
+    len
 }
 
-/// The longest beginning of a text that is written.
-pub(crate) fn cut(text: &str) -> &str {
-    crate::game::text::cut(text, MAX_TEXT)
+fn write_text(writer: &mut Writer<'_>, text: &str, max: usize) {
+    writer.u8(cut(text, max).len() as u8);
+    writer.put(cut(text, max).as_bytes());
 }
 
 #[cfg(test)]
@@ -302,6 +346,53 @@ mod tests {
         let Some(Note::Leaves { more: false, leaves }) = decode(leaves) else { panic!() };
         assert_eq!(leaves.iter().collect::<Vec<_>>(), all);
         assert_eq!(leaf_notes(&[]), [[5, 0]]);
+    }
+
+    /// All notes of `marks`, in order.
+    fn phase_notes(marks: &[Mark<'_>]) -> Vec<Vec<u8>> {
+        let mut rest = marks.iter().copied().peekable();
+        let mut notes = vec![written(|buf| write_phases(&mut rest, buf))];
+        while rest.peek().is_some() {
+            notes.push(written(|buf| write_phases(&mut rest, buf)));
+        }
+        notes
+    }
+
+    #[test]
+    fn phases_have_exactly_these_bytes() {
+        let marks = [
+            Mark { name: "hit", checksum: 0x0102_0304, leaves: 7 },
+            Mark { name: "", checksum: 9, leaves: 24 },
+        ];
+        let [note] = &phase_notes(&marks)[..] else { panic!() };
+        assert_eq!(note[..], [6, 0, 3, b'h', b'i', b't', 1, 2, 3, 4, 0, 0, 0, 7, 0, 0, 0, 0, 9, 0, 0, 0, 24]);
+        let Some(Note::Phases { more: false, marks: read }) = decode(note) else { panic!() };
+        assert_eq!(read.iter().collect::<Vec<_>>(), marks);
+        assert_eq!(phase_notes(&[]), [[6, 0]]);
+        for len in (2..note.len()).filter(|len| ![2, 14].contains(len)) {
+            assert_eq!(decode(&note[..len]), None, "{len} bytes");
+        }
+        assert_eq!(decode(&[6, 2]), None, "neither more nor the last");
+        assert_eq!(decode(&[&[6, 0, 1, 0xFF], &[0; 8][..]].concat()), None, "not UTF-8");
+    }
+
+    #[test]
+    fn long_names_of_phases_are_cut_and_refused() {
+        let mark = |name| Mark { name, checksum: 1, leaves: 2 };
+        let long = "é".repeat(40);
+        let notes = phase_notes(&[mark(&long); 129]);
+        assert!(notes.len() > 8 && notes.iter().all(|note| note.len() <= MAX_AUTOPSY));
+        let mut back = Vec::new();
+        for (at, note) in notes.iter().enumerate() {
+            let Some(Note::Phases { more, marks }) = decode(note) else { panic!("note {at}") };
+            assert_eq!(more, at + 1 < notes.len());
+            back.extend(marks.iter());
+        }
+        assert_eq!(back, [mark(&long[..MAX_MARK_NAME]); 129]);
+        for (len, taken) in [(MAX_MARK_NAME, true), (MAX_MARK_NAME + 1, false)] {
+            let note = [&[6, 0, len as u8], &[b'x'; 80][..len], &[0; 8]].concat();
+            assert_eq!(decode(&note).is_some(), taken, "{len} bytes");
+        }
     }
 
     #[test]

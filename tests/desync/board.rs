@@ -15,11 +15,30 @@ pub(crate) struct Board {
     pub(crate) state: Cells,
     /// The frame that they are spoilt in, and how many.
     pub(crate) spoils: Option<(u32, usize)>,
+    /// How the phases of a step are marked: in the second of four, cells are spoilt.
+    pub(crate) marks: Marks,
+}
+
+/// How the phases of a step are marked. The faults have `spoils` for their frame.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Marks {
+    /// Not at all.
+    None,
+    /// `clock`, `cells`, `presses`, `sum`.
+    All,
+    /// The second phase has another name in the frame of the fault.
+    Renamed,
+    /// The step ends after the first phase in the frame of the fault.
+    Fewer,
+    /// Cells are spoilt after the last phase.
+    Late,
+    /// 200 marks before the others, with long names that need escapes.
+    Many,
 }
 
 impl Board {
     pub(crate) fn new(cells: usize) -> Self {
-        Self { state: Cells { frame: 0, cells: vec![0; cells] }, spoils: None }
+        Self { state: Cells { frame: 0, cells: vec![0; cells] }, spoils: None, marks: Marks::None }
     }
 }
 
@@ -42,13 +61,31 @@ impl Save for Board {
 }
 
 impl Game for Board {
-    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+    fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
+        let marks = self.marks;
+        let mut mark = |name: &str, state: &Cells| {
+            if marks != Marks::None {
+                cues.phase(name, &state.cells);
+            }
+        };
         self.state.frame += 1;
+        let spoilt = self.spoils.filter(|(frame, _)| *frame == self.state.frame).map(|(_, count)| count);
+        if marks == Marks::Many {
+            (0..200).for_each(|_| mark(&"\u{1b}[2Jé".repeat(20), &self.state));
+        }
+        mark("clock", &self.state);
+        if spoilt.is_some() && marks == Marks::Fewer {
+            return;
+        }
+        if let Some(count) = spoilt.filter(|_| marks != Marks::Late) {
+            self.state.cells.iter_mut().take(count).for_each(|cell| *cell ^= 0x100);
+        }
+        mark(if spoilt.is_some() && marks == Marks::Renamed { "another" } else { "cells" }, &self.state);
         let at = self.state.frame as usize % self.state.cells.len();
         self.state.cells[at] += inputs.0.iter().map(|input| u32::from(input.buttons().0)).sum::<u32>() + 1;
-        if let Some((frame, count)) = self.spoils
-            && frame == self.state.frame
-        {
+        mark("presses", &self.state);
+        mark("sum", &self.state);
+        if let Some(count) = spoilt.filter(|_| marks == Marks::Late) {
             self.state.cells.iter_mut().take(count).for_each(|cell| *cell ^= 0x100);
         }
     }

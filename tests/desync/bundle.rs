@@ -243,8 +243,8 @@ fn every_broken_file_is_refused_with_its_reason() {
     }
 
     let facts = |from: &str, to: &str| refused(&with(&good, "bundle.txt", |text| text.replace(from, to)));
-    assert_eq!(facts("format: 2", "format: 1"), "bundle.txt: format 1 is not 2");
-    assert_eq!(facts("format: 2", "format 2"), "bundle.txt: line 1: expected 'format: ' and a number");
+    assert_eq!(facts("format: 3", "format: 2"), "bundle.txt: format 2 is not 3");
+    assert_eq!(facts("format: 3", "format 3"), "bundle.txt: line 1: expected 'format: ' and a number");
     assert_eq!(facts("seed: 5", "seed: 6"), "bundle.txt: seed is 6, but inputs.rplk has 5");
     assert_eq!(facts("frames: 430", "frames: 9"), "bundle.txt: frames is 9, but inputs.rplk has 430");
     assert_eq!(facts("local: 1", "local: 3"), "bundle.txt: line 5: expected 'local: ' and 1 or 2");

@@ -119,19 +119,19 @@ fn a_start_that_comes_a_cadence_early_is_answered() {
 }
 
 /// The peer notices a difference in frame 120 that passes, and is answered, although nothing differs here. Another one in
-/// frame 180 is looked into anew.
+/// frame 240, when that autopsy is over, is looked into anew.
 #[test]
 fn a_difference_after_an_answer_has_an_autopsy_of_its_own() {
     let setup = Setup::new(9, LINK);
     let passing: fn(&mut Faulty, Player) = |game, player| {
         if player == Player::Two {
-            game.fault = Fault::Passing { frames: [120, 180] };
+            game.fault = Fault::Passing { frames: [120, 240] };
         }
     };
     let mut world = world_of(setup, ENDLESS, Some(passing), Duration::MAX, Vec::new());
     world.machine_mut(1).hides = Some(Frame(120));
     world.run_until(Duration::from_secs(9));
-    for (id, frame, last_match) in [(0, 180, 179), (1, 120, 90)] {
+    for (id, frame, last_match) in [(0, 240, 210), (1, 120, 90)] {
         let events = events(&world, id);
         let [Event::Desync(desync), Event::Autopsy(autopsy)] = &events[..] else { panic!("{events:?}") };
         assert_eq!(desync.frame, Frame(frame));

@@ -41,6 +41,14 @@ fn lie() -> impl Strategy<Value = Vec<u8>> {
             &leaves.concat()[..]
         ]
         .concat()),
+        (0..2_u8, prop::collection::vec((text(), any::<u32>(), any::<u32>()), 0..20)).prop_map(
+            |(more, marks)| {
+                let mark = |(name, checksum, leaves): (Vec<u8>, u32, u32)| {
+                    words(&[&[name.len() as u8], &name[..]].concat(), &[checksum, leaves])
+                };
+                [vec![6, more], marks.into_iter().flat_map(mark).collect()].concat()
+            }
+        ),
         prop::collection::vec(any::<u8>(), 0..1_100),
     ]
 }
@@ -175,11 +183,14 @@ fn only_four_starts_without_a_difference_are_answered() {
     }
 }
 
+/// The most notes that are listened to in one autopsy.
+const MAX_NOTES: usize = 336;
+
 #[test]
 fn notes_are_counted_for_each_autopsy_alone() {
     let mut world = world(None, Duration::from_secs(3), Vec::new(), |_| {});
     let state = words(&[3], &[120, 24]);
-    for (answer, notes) in [(0, 170), (1, 10)] {
+    for (answer, notes) in [(0, MAX_NOTES + 10), (1, 10)] {
         let begin = 4 + 12 * answer;
         world.run_until(Duration::from_secs(begin));
         world.machine_mut(1).lies.push(start(120, 90));

@@ -11,6 +11,7 @@ mod evidence;
 mod hostile;
 mod large;
 mod liar;
+mod phases;
 mod shapes;
 mod spread;
 mod stopping;

@@ -172,7 +172,8 @@ fn two_processes_name_the_field_in_which_steps_differ() {
 
         let (code, shown, _) = examine(dir, &[]);
         assert_eq!(code, Some(0), "it can be re-run");
-        assert!(shown.contains("first diverging frame: 100"), "{shown}");
+        let named = "first diverging frame: 100, first different after fault, in fighters[1].hp\n";
+        assert!(shown.contains(named), "{shown}");
         assert!(shown.contains("fighters[1].hp  "), "{shown}");
         assert!(shown.ends_with("the clean re-run gives the state of player one's machine\n"), "{shown}");
         let (code, _, refused) = examine(dir, &["--game", "chess"]);

@@ -176,6 +176,9 @@ fn rtype_packets() -> [(&'static str, bool, u16, RtypePayload<'static>); 12] {
     ]
 }
 
+/// The note PHASES with a phase and the end of the step.
+const PHASES: &[u8] = b"\x06\0\x03hit\x01\x02\x03\x04\0\0\0\x07\0\0\0\0\x09\0\0\0\x18";
+
 #[test]
 fn every_block_of_bytes_on_the_page_is_what_the_code_sends() {
     let mut expected = shown();
@@ -214,6 +217,7 @@ fn every_block_of_bytes_on_the_page_is_what_the_code_sends() {
                 body: Ordered::Delay { from_frame: WireFrame(0x0100_0050), delay_frames: 3 },
             },
         ),
+        ("autopsy-phases", Message::Ordered { number: 2, body: Ordered::Autopsy(PHASES) }),
     ] {
         let len = message.encode(&mut buf).unwrap();
         put(name, &buf[..len]);

@@ -60,6 +60,7 @@ impl Save for Faulty {
 impl Game for Faulty {
     fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
         self.inner.step(inputs, cues);
+        cues.phase("playground", &self.inner);
         self.steps = self.steps.wrapping_add(1);
         let frame = self.inner.frame;
         match self.fault {
@@ -77,6 +78,7 @@ impl Game for Faulty {
             }
             _ => {}
         }
+        cues.phase("fault", &self.inner);
     }
     fn finished(&self) -> bool {
         self.inner.frame >= self.last

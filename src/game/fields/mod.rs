@@ -4,6 +4,7 @@ mod bits;
 pub(crate) mod diff;
 mod image;
 mod impls;
+pub(crate) mod leaves;
 mod macros;
 mod scalar;
 mod skipped;

@@ -14,7 +14,10 @@ mod tests {
     use super::*;
     use crate::replay::Replay;
     use crate::session::desync::differing_fields;
-    use crate::{Autopsy, AutopsyVerdict, Bundle, Buttons, Frame, Inputs, OwnedLeaf, Player};
+    use crate::{
+        Autopsy, AutopsyVerdict, Bundle, Buttons, FieldDifference, Frame, Inputs, OwnedLeaf, PhaseDifference,
+        Player,
+    };
 
     fn inputs_of(frame: u32) -> Inputs {
         [Buttons(frame as u16), Buttons(1 << (frame % 16))].into()
@@ -34,6 +37,7 @@ mod tests {
             first_divergence: Frame(100),
             exact: true,
             verdict: AutopsyVerdict::StepDiffers,
+            phase: None,
             fields: differing_fields(&states, false),
             not_compared: Vec::new(),
             states,
@@ -56,6 +60,36 @@ mod tests {
         let page = page(&bundle(2_001));
         assert_eq!(page.matches("<tr><th><code>").count(), 2_000, "fields that differ");
         assert_eq!(page.matches("<tr class=\"differs\">").count(), 2_000, "both states");
+    }
+
+    #[test]
+    fn page_and_json_name_the_phase() {
+        let name = Some("<hits>".to_owned());
+        let field = FieldDifference { path: "x".into(), one: Some("<3>".into()), two: None };
+        let phase = PhaseDifference {
+            index: 1,
+            after: Some("movement".into()),
+            one: name.clone(),
+            two: name,
+            fields: vec![field],
+        };
+        let autopsy = Autopsy { phase: Some(phase), ..bundle(1).autopsy().clone() };
+        let bundle = Bundle::new("game", autopsy, bundle(1).replay().clone()).unwrap();
+        let page = page(&bundle);
+        assert!(page.contains("<p>First different after &lt;hits&gt;, in x.</p>"), "{page}");
+        assert!(
+            page.contains("<h2>Fields that differ after &lt;hits&gt;, mark 1 of the step</h2>"),
+            "{page}"
+        );
+        assert!(page.contains("<td>&lt;3&gt;</td><td>(absent)</td>"), "{page}");
+        let json = json(&bundle);
+        let phase =
+            r#""phase": {"index": 1, "after": "movement", "one": "<hits>", "two": "<hits>", "fields": ["#;
+        assert!(json.contains(phase), "{json}");
+        assert!(
+            json.contains("[\n    {\"path\": \"x\", \"one\": \"<3>\", \"two\": null}\n  ]},\n"),
+            "{json}"
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use crate::lab::html;
 use crate::lab::text::escaped;
-use crate::{Autopsy, Bundle, Frame, Inputs, OwnedLeaf, Player};
+use crate::{Autopsy, Bundle, FieldDifference, Frame, Inputs, OwnedLeaf, PhaseDifference, Player};
 use core::fmt::Write;
 use std::collections::BTreeMap;
 
@@ -20,6 +20,7 @@ pub fn page(bundle: &Bundle) -> String {
     timeline(&mut html, bundle);
     inputs(&mut html, bundle.autopsy());
     fields(&mut html, bundle.autopsy());
+    phase_fields(&mut html, bundle.autopsy());
     states(&mut html, bundle.autopsy());
     html.push_str(
         "<h2>Play it again</h2><p>In the sources of the library, with the folder of the bundle:</p>\
@@ -35,11 +36,14 @@ fn head(html: &mut String, bundle: &Bundle) {
     let (autopsy, replay) = (bundle.autopsy(), bundle.replay());
     let _ = write!(
         html,
-        "<h1>Desync in {}</h1><p class=\"verdict bad\">frame {}</p><p>{}.</p><dl>",
+        "<h1>Desync in {}</h1><p class=\"verdict bad\">frame {}</p><p>{}.</p>",
         escaped(bundle.game()),
         autopsy.first_divergence,
         escaped(&sentence(&autopsy.verdict.to_string()))
     );
+    if let Some(phase) = &autopsy.phase {
+        let _ = write!(html, "<p>{}.</p>", escaped(&sentence(&phase.to_string())));
+    }
     let last_match = autopsy.last_match.map_or("none".to_owned(), |frame| frame.to_string());
     let exact = if autopsy.exact { "" } else { " or before" };
     let facts = [
@@ -50,6 +54,7 @@ fn head(html: &mut String, bundle: &Bundle) {
         ("seed", replay.seed.to_string()),
         ("fields that differ", autopsy.fields.len().to_string()),
     ];
+    html.push_str("<dl>");
     for (name, value) in facts {
         let _ = write!(html, "<div><dt>{name}</dt><dd>{value}</dd></div>");
     }
@@ -156,16 +161,31 @@ fn row(html: &mut String, class: &str, path: &str, sides: [Option<&str>; 2]) {
         write!(html, "<tr{class}><th><code>{}</code></th><td>{one}</td><td>{two}</td></tr>", escaped(path));
 }
 
+fn table(html: &mut String, fields: &[FieldDifference]) {
+    html.push_str(TABLE);
+    for field in fields.iter().take(MAX_FIELDS) {
+        row(html, "", &field.path, [field.one.as_deref(), field.two.as_deref()]);
+    }
+    html.push_str("</tbody></table></div>");
+}
+
+/// The fields of the first marked value that differs.
+fn phase_fields(html: &mut String, autopsy: &Autopsy) {
+    if let Some(PhaseDifference { index, one: Some(name), fields, .. }) = &autopsy.phase
+        && !fields.is_empty()
+    {
+        let name = escaped(name);
+        let _ = write!(html, "<h2>Fields that differ after {name}, mark {index} of the step</h2>");
+        table(html, fields);
+    }
+}
+
 fn fields(html: &mut String, autopsy: &Autopsy) {
     let _ = write!(html, "<h2>Fields that differ in frame {}</h2>", autopsy.first_divergence);
     if autopsy.fields.is_empty() {
         html.push_str("<p class=\"note\">None is known.</p>");
     } else {
-        html.push_str(TABLE);
-        for field in autopsy.fields.iter().take(MAX_FIELDS) {
-            row(html, "", &field.path, [field.one.as_deref(), field.two.as_deref()]);
-        }
-        html.push_str("</tbody></table></div>");
+        table(html, &autopsy.fields);
     }
     if !autopsy.not_compared.is_empty() {
         let names = escaped(&autopsy.not_compared.join(", "));

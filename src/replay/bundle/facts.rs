@@ -2,7 +2,7 @@
 
 use super::error::BundleError;
 use super::escape::{escaped, unescaped};
-use crate::{AutopsyVerdict, Frame, Player};
+use crate::{AutopsyVerdict, FieldDifference, Frame, PhaseDifference, Player};
 use core::fmt::{Display, Write};
 use core::str::Lines;
 
@@ -10,7 +10,7 @@ use core::str::Lines;
 pub(super) const FILE: &str = "bundle.txt";
 
 /// The format of a bundle.
-pub(crate) const FORMAT: u32 = 2;
+pub(crate) const FORMAT: u32 = 3;
 
 /// Everything about a bundle that is neither in its states nor in its replay, and the two facts that tie them together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +24,7 @@ pub(super) struct Facts {
     pub(super) exact: bool,
     pub(super) complete: bool,
     pub(super) verdict: AutopsyVerdict,
+    pub(super) phase: Option<PhaseDifference>,
     pub(super) inputs_from: Frame,
     pub(super) inputs: u32,
     pub(super) not_compared: Vec<String>,
@@ -49,6 +50,21 @@ impl Facts {
         line("exact", &self.exact);
         line("complete", &self.complete);
         line("verdict", &self.verdict.name());
+        match &self.phase {
+            None => line("phase", &"none"),
+            Some(PhaseDifference { index, after, one, two, fields }) => {
+                line("phase", index);
+                line("phase_after", &optional(after));
+                line("phase_one", &optional(one));
+                line("phase_two", &optional(two));
+                line("phase_fields", &fields.len());
+                for FieldDifference { path, one, two } in fields {
+                    // A tab is escaped in the texts themselves.
+                    let (path, one, two) = (escaped(path), optional(one), optional(two));
+                    line("phase_field", &format_args!("{path}\t{one}\t{two}"));
+                }
+            }
+        }
         line("inputs_from", &self.inputs_from);
         line("inputs", &self.inputs);
         let not_compared: Vec<String> = self.not_compared.iter().map(|name| escaped(name)).collect();
@@ -83,6 +99,7 @@ impl Facts {
                 "'verdict: ' and player-one, player-two, both, step, start or unknown",
                 |name| AutopsyVerdict::ALL.into_iter().find(|verdict| verdict.name() == name),
             )?,
+            phase: lines.phase()?,
             inputs_from: Frame(lines.value("inputs_from", "'inputs_from: ' and a number", number)?),
             inputs: lines.value("inputs", "'inputs: ' and a number", number)?,
             not_compared: lines.value("not_compared", "'not_compared: ' and names of fields", names)?,
@@ -111,6 +128,28 @@ impl Reader<'_> {
         value.and_then(read).ok_or(BundleError::Line { file: FILE, line: self.line, expected })
     }
 
+    /// The phase that differs, in several lines.
+    fn phase(&mut self) -> Result<Option<PhaseDifference>, BundleError> {
+        let index = self.value("phase", "'phase: ' and a number or none", |value| {
+            if value == "none" { Some(None) } else { Some(Some(number(value)?)) }
+        })?;
+        let Some(index) = index else { return Ok(None) };
+        let after = self.value("phase_after", "'phase_after: ' and a name after '=', or none", present)?;
+        let one = self.value("phase_one", "'phase_one: ' and a name after '=', or none", present)?;
+        let two = self.value("phase_two", "'phase_two: ' and a name after '=', or none", present)?;
+        let count = self.value("phase_fields", "'phase_fields: ' and a number", number)?;
+        let mut fields = Vec::new();
+        for _ in 0..count {
+            fields.push(self.value("phase_field", "'phase_field: ', a path and two values", |value| {
+                let (path, sides) = value.split_once('\t')?;
+                let (one, two) = sides.split_once('\t')?;
+                let path = unescaped(path).ok()?;
+                Some(FieldDifference { path, one: present(one)?, two: present(two)? })
+            })?);
+        }
+        Ok(Some(PhaseDifference { index, after, one, two, fields }))
+    }
+
     fn end(&mut self) -> Result<(), BundleError> {
         match self.lines.next() {
             None => Ok(()),
@@ -123,6 +162,19 @@ impl Reader<'_> {
 fn number(text: &str) -> Option<u32> {
     let canonical = text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'));
     text.parse().ok().filter(|_| canonical)
+}
+
+/// A text that may be absent. An equals sign is escaped in the text itself.
+fn optional(text: &Option<String>) -> String {
+    text.as_ref().map_or_else(|| "none".to_owned(), |text| format!("={}", escaped(text)))
+}
+
+/// Reads what [`optional`] wrote.
+fn present(text: &str) -> Option<Option<String>> {
+    match text.strip_prefix('=') {
+        Some(text) => unescaped(text).ok().map(Some),
+        None => (text == "none").then_some(None),
+    }
 }
 
 fn flag(text: &str) -> Option<bool> {
@@ -159,6 +211,13 @@ mod tests {
             exact: true,
             complete: false,
             verdict: AutopsyVerdict::StepDiffers,
+            phase: Some(PhaseDifference {
+                index: 2,
+                after: Some("player one".into()),
+                one: Some("none".into()),
+                two: None,
+                fields: vec![FieldDifference { path: "at.x".into(), one: Some("=1\t".into()), two: None }],
+            }),
             inputs_from: Frame(90),
             inputs: 30,
             not_compared: vec!["fighters[].sparks".into(), "drawn".into()],
@@ -173,8 +232,15 @@ mod tests {
             assert_eq!(Facts::parse(&facts.render()).unwrap(), facts);
         }
         let text = facts().render();
-        assert!(text.starts_with("format: 2\ngame: playground\nseed: 5\n"), "{text}");
+        assert!(text.starts_with("format: 3\ngame: playground\nseed: 5\n"), "{text}");
         assert_eq!(Facts::parse(&text).unwrap(), facts());
+        let mut phase = facts().phase.expect("a phase");
+        let (one, two) = (Some("none".into()), Some(String::new()));
+        phase.fields.push(FieldDifference { path: String::new(), one, two });
+        for phase in [Some(phase), None] {
+            let facts = Facts { phase, ..facts() };
+            assert_eq!(Facts::parse(&facts.render()).unwrap(), facts);
+        }
     }
 
     #[test]
@@ -193,7 +259,7 @@ mod tests {
             assert!(refused(&broken).starts_with(&named), "{}", refused(&broken));
         }
         let doubled = [&lines[..], &["inputs: 30"]].concat();
-        assert_eq!(refused(&doubled), "bundle.txt: line 14: expected no more lines");
+        assert_eq!(refused(&doubled), "bundle.txt: line 20: expected no more lines");
     }
 
     #[test]
@@ -207,6 +273,11 @@ mod tests {
             ("local: 2", "local: 3"),
             ("last_match: none", "last_match: None"),
             ("verdict: step", "verdict: aliens"),
+            ("phase: 2", "phase: 02"),
+            ("phase_two: none", "phase_two: None"),
+            ("phase_fields: 1", "phase_fields: 2"),
+            ("phase_fields: 1", "phase_fields: 4294967295"),
+            ("at.x\t", "at.x "),
             ("game: playground", "game: \\x"),
             ("sparks drawn", "sparks  drawn"),
             ("sparks drawn", "\\x"),
@@ -214,14 +285,14 @@ mod tests {
             let text = facts().render().replace(from, to);
             assert!(matches!(Facts::parse(&text), Err(BundleError::Line { .. })), "{to}");
         }
-        let text = facts().render().replace("format: 2", "format: 1");
-        assert_eq!(Facts::parse(&text).unwrap_err().to_string(), "bundle.txt: format 1 is not 2");
+        let text = facts().render().replace("format: 3", "format: 2");
+        assert_eq!(Facts::parse(&text).unwrap_err().to_string(), "bundle.txt: format 2 is not 3");
     }
 
     proptest! {
         #[test]
         fn any_text_is_read_or_refused(
-            text in "(format: 2\n)?(game: .*\n)?([a-z_]*: [0-9a-z+]*\n|.*\n)*",
+            text in "(format: 3\n)?(game: .*\n)?([a-z_]*: [0-9a-z+]*\n|.*\n)*",
         ) {
             let _ = Facts::parse(&text);
         }

@@ -6,15 +6,15 @@
 //! | `watch/checksums`, `watch/sliced` | the checksums of both machines; those of large states, taken over several frames |
 //! | `watch/archive`, `watch/kept` | the states and inputs of the certain past |
 //! | `dispute` | which differences were told, whose claims were void, when the match stops |
-//! | `autopsy/examiner`, `autopsy/stage`, `autopsy/exchange` | the course of an autopsy, its stages and its messages |
-//! | `autopsy/past`, `autopsy/resimulate`, `autopsy/examined_state`, `autopsy/leaves` | the certain past read, stepped again and compared field by field |
+//! | `autopsy/examiner`, `autopsy/exchange` | the course of an autopsy and its stages, and its messages |
+//! | `autopsy/past`, `autopsy/resimulate`, `autopsy/examined_state`, `autopsy/phases` | the certain past read, stepped again and compared field by field and phase by phase |
 //! | `autopsy/peer_claims`, `autopsy/evidence`, `autopsy/findings`, `autopsy/judgement`, `autopsy/report` | the peer's notes, both sides' evidence, the conclusion and its report |
 
 mod autopsy;
 mod dispute;
 mod watch;
 
-pub use autopsy::{Autopsy, AutopsyVerdict, FieldDifference, OwnedLeaf};
+pub use autopsy::{Autopsy, AutopsyVerdict, FieldDifference, PhaseDifference};
 pub(crate) use autopsy::{by_path, differing_fields};
 pub(crate) use dispute::Stop;
 pub(crate) use watch::{CheckedChecksum, Comparison};

@@ -187,6 +187,7 @@ impl Duel {
         self.note_sides();
         self.push_apart();
         self.move_projectiles(cues);
+        cues.phase("movement", &self.fighters);
     }
 
     fn note_sides(&mut self) {
@@ -200,6 +201,7 @@ impl Duel {
         self.clock = self.clock.saturating_sub(1);
         self.move_fighters(cues);
         self.meet(cues);
+        cues.phase("hits", &self.fighters);
         let [one, two] = self.fighters.map(|fighter| fighter.health);
         if one == 0 || two == 0 {
             announce(cues, Effect::Ko);
@@ -295,6 +297,7 @@ impl Game for Duel {
                 if steered { inputs[player].buttons() } else { inputs[player].buttons() & (START | LEAVE) };
             fighter.controls.read(buttons, fighter.hitstop > 0);
         }
+        cues.phase("controls", &self.fighters);
         match self.phase {
             Phase::Intro => {
                 if self.age == 1 {

@@ -1,8 +1,7 @@
 //! The evidence of an autopsy: the frames that it is about, their checksums on each machine, and the differing fields.
 
-use super::leaves::OwnedLeaf;
 use super::report::FieldDifference;
-use crate::Frame;
+use crate::{Frame, OwnedLeaf};
 use std::collections::BTreeMap;
 
 /// The most frames that are resimulated and compared, whatever the peer claims.

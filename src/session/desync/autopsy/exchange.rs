@@ -1,15 +1,16 @@
 //! The exchange of notes with the peer: ours are cut into messages, and the peer's are counted.
 
 use super::evidence::{Claim, Trace};
-use super::leaves::{MAX_LEAVES, OwnedLeaf, Part, Sums};
-use crate::Frame;
-use crate::wire::autopsy::{self, Buffer, MAX_TRACE_VALUES, Note};
+use crate::game::fields::leaves::{MAX_LEAVES, Part, Sums, legible};
+use crate::game::marks::{MAX_MARK_NAME, Mark};
+use crate::wire::autopsy::{self, Buffer, LeafWords, MAX_TRACE_VALUES, Note};
 use crate::wire::message::MAX_AUTOPSY;
+use crate::{Frame, OwnedLeaf};
 use std::collections::VecDeque;
 
 /// The most notes that are listened to, which is more than an honest peer sends. Leaves take the most messages: with the
-/// longest texts only two fit into one.
-const MAX_NOTES: u32 = 32 + MAX_LEAVES as u32 / 2;
+/// longest texts only two fit into one. They come twice, of the state and of a phase.
+const MAX_NOTES: u32 = 80 + MAX_LEAVES as u32;
 
 /// Notes to send, and how many have come.
 #[derive(Clone, Debug, Default)]
@@ -73,7 +74,12 @@ impl Exchange {
 
     /// Queues as many messages as the leaves need, and at least one.
     pub(crate) fn leaves(&mut self, leaves: &[OwnedLeaf]) {
-        let mut rest = leaves.iter().map(OwnedLeaf::as_sent).peekable();
+        let sent = leaves.iter().map(|OwnedLeaf { path, words, shown }| autopsy::Leaf {
+            path,
+            words: LeafWords::new(words),
+            shown,
+        });
+        let mut rest = sent.peekable();
         loop {
             self.queue(|buf| autopsy::write_leaves(&mut rest, buf));
             if rest.peek().is_none() {
@@ -81,6 +87,32 @@ impl Exchange {
             }
         }
     }
+
+    /// Queues as many messages as the marks need, and at least one.
+    pub(crate) fn phases(&mut self, marks: &[Mark]) {
+        let sent = marks.iter().map(|mark| autopsy::Mark {
+            name: &mark.name,
+            checksum: mark.checksum,
+            leaves: mark.leaves,
+        });
+        let mut rest = sent.peekable();
+        loop {
+            self.queue(|buf| autopsy::write_phases(&mut rest, buf));
+            if rest.peek().is_none() {
+                return;
+            }
+        }
+    }
+}
+
+/// A leaf that the peer told of.
+pub(crate) fn received_leaf(leaf: autopsy::Leaf<'_>) -> OwnedLeaf {
+    OwnedLeaf::new(leaf.path, leaf.words.as_slice(), leaf.shown)
+}
+
+/// A mark that the peer told of.
+pub(crate) fn received_mark(mark: autopsy::Mark<'_>) -> Mark {
+    Mark { name: legible(mark.name, MAX_MARK_NAME), checksum: mark.checksum, leaves: mark.leaves }
 }
 
 #[cfg(test)]
@@ -123,7 +155,7 @@ mod tests {
         exchange.leaves(&[leaf]);
         let message = exchange.next_message().unwrap();
         let Some(Note::Leaves { leaves, .. }) = autopsy::decode(&message) else { panic!() };
-        let received: Vec<OwnedLeaf> = leaves.iter().map(OwnedLeaf::received).collect();
+        let received: Vec<OwnedLeaf> = leaves.iter().map(received_leaf).collect();
         assert_eq!(received[0].path, "a\u{FFFD}[2J");
         assert_eq!(received[0].shown, "b\u{FFFD}c\u{FFFD}\u{FFFD}");
     }

@@ -2,13 +2,14 @@
 
 use super::evidence::{Claim, Scope, Traces, differing_fields};
 use super::judgement::{Judgement, Void};
-use super::leaves::OwnedLeaf;
 use super::past::Past;
-use super::peer_claims::PeerClaims;
+use super::peer_claims::{PeerClaims, PeerNotes};
+use super::phases;
 use super::report::{Autopsy, AutopsyVerdict};
 use crate::game::fields::not_compared;
+use crate::game::marks::Mark;
 use crate::session::desync::watch::Comparison;
-use crate::{Fields, Frame, Player};
+use crate::{Fields, Frame, OwnedLeaf, Player};
 
 /// Everything that this machine has found out.
 pub(crate) struct Findings {
@@ -20,11 +21,28 @@ pub(crate) struct Findings {
     pub(crate) examined: Option<(Frame, bool)>,
     /// Our leaves of that state.
     pub(crate) leaves: Vec<OwnedLeaf>,
+    /// The marks of our own step into that state, and our leaves of the first marked value that differs.
+    pub(crate) marks: Vec<Mark>,
+    pub(crate) phase_leaves: Vec<OwnedLeaf>,
     /// Whether the peer has told everything.
     pub(crate) complete: bool,
 }
 
 impl Findings {
+    /// The findings before a state was taken apart.
+    pub(crate) fn new(claim: Claim, scope: Scope, ours: Traces) -> Self {
+        Self {
+            claim,
+            scope,
+            ours,
+            examined: None,
+            leaves: Vec::new(),
+            marks: Vec::new(),
+            phase_leaves: Vec::new(),
+            complete: false,
+        }
+    }
+
     /// Judges the comparison that failed here.
     pub(crate) fn judge(&self, seen: Comparison, theirs: &PeerClaims) -> Judgement {
         let refuted = theirs.claim().is_some_and(|theirs| self.claim.refutes(theirs));
@@ -39,10 +57,13 @@ impl Findings {
         theirs: PeerClaims,
         past: Past<'_, S>,
     ) -> Autopsy {
-        let Self { scope, ours, examined, leaves, complete, .. } = self;
+        let Self { scope, ours, examined, leaves, marks, phase_leaves, complete, .. } = self;
         let (first_divergence, exact) = examined.unwrap_or((scope.target, false));
-        let (their_traces, their_leaves) = theirs.into_notes();
-        let mut states = [leaves, their_leaves];
+        let theirs = theirs.into_notes();
+        let PeerNotes { traces: their_traces, marks: their_marks, .. } = theirs;
+        let phase =
+            phases::report(local, [&marks, &their_marks], [phase_leaves, theirs.phase_leaves], complete);
+        let mut states = [leaves, theirs.leaves];
         let mut at_fault = match judgement {
             Judgement::Void(Void { ours, theirs }) => [ours, theirs],
             _ => [&ours, &their_traces].map(|traces| traces.is_at_fault(scope)),
@@ -71,6 +92,7 @@ impl Findings {
             first_divergence,
             exact,
             verdict,
+            phase,
             fields,
             not_compared: past.state(first_divergence).map(not_compared).unwrap_or_default(),
             states,
@@ -125,7 +147,12 @@ mod tests {
         let claim = Claim::new(Frame(60), base.map(Frame));
         let examined = Some((Frame(first), true));
         let scope = Scope::of_one(claim);
-        let findings = Findings { claim, scope, ours, examined, leaves: leaf(values[0]), complete: true };
+        let findings = Findings {
+            examined,
+            leaves: leaf(values[0]),
+            complete: true,
+            ..Findings::new(claim, scope, ours)
+        };
         let (mut exchange, mut claims) = (Exchange::default(), PeerClaims::new(claim));
         exchange.trace(false, &theirs.recorded);
         exchange.trace(true, &theirs.resimulated);

@@ -6,16 +6,14 @@ mod examiner;
 mod exchange;
 mod findings;
 mod judgement;
-mod leaves;
 mod past;
 mod peer_claims;
+mod phases;
 mod report;
 mod resimulate;
-mod stage;
 
 pub(crate) use evidence::{by_path, differing_fields};
 pub(crate) use examiner::{Conclusion, Examiner};
 pub(crate) use judgement::{Judgement, Void};
-pub use leaves::OwnedLeaf;
 pub(crate) use past::Past;
-pub use report::{Autopsy, AutopsyVerdict, FieldDifference};
+pub use report::{Autopsy, AutopsyVerdict, FieldDifference, PhaseDifference};

@@ -1,9 +1,11 @@
 //! The claims of the peer: every note that it has sent in an autopsy, within bounds.
 
 use super::evidence::{Claim, MAX_FRAMES, Traces};
-use super::leaves::{MAX_DEPTH, MAX_LEAVES, MAX_PARTS, OwnedLeaf, Part, Sums};
-use crate::Frame;
-use crate::wire::autopsy::{Note, TABLE_SUMS};
+use super::exchange::{received_leaf, received_mark};
+use crate::game::fields::leaves::{MAX_DEPTH, MAX_LEAVES, MAX_PARTS, Part, Sums, TABLE_SUMS};
+use crate::game::marks::{MAX_MARKS, Mark};
+use crate::wire::autopsy::Note;
+use crate::{Frame, OwnedLeaf};
 
 /// The notes that the peer has sent, taken apart. The peer may be a phase ahead, so they are kept until ours needs them.
 #[derive(Clone, Debug, Default)]
@@ -12,9 +14,29 @@ pub(crate) struct PeerClaims {
     traces: Traces,
     /// The frame of its state, and how many leaves that has.
     examined: Option<(Frame, u32)>,
+    /// The marks of its step into that frame; the last one is the end of the step.
+    marks: Vec<Mark>,
+    marks_complete: bool,
+    /// The notes about its state, and those about the value of a mark after them.
+    of_state: ValueNotes,
+    of_phase: ValueNotes,
+}
+
+/// The notes about one value.
+#[derive(Clone, Debug, Default)]
+struct ValueNotes {
     tables: Vec<(Part, Box<Sums>)>,
     leaves: Vec<OwnedLeaf>,
-    leaves_complete: bool,
+    /// Whether the last of the leaves is here.
+    complete: bool,
+}
+
+/// The notes of the peer that a report is made of.
+pub(crate) struct PeerNotes {
+    pub(crate) traces: Traces,
+    pub(crate) leaves: Vec<OwnedLeaf>,
+    pub(crate) marks: Vec<Mark>,
+    pub(crate) phase_leaves: Vec<OwnedLeaf>,
 }
 
 impl PeerClaims {
@@ -45,21 +67,37 @@ impl PeerClaims {
             }
             Note::Table { levels, prefix, sums } => {
                 let part = Part { levels, prefix };
-                if self.tables.len() < MAX_DEPTH * MAX_PARTS && self.table(part).is_none() {
+                let notes = self.current();
+                if notes.tables.len() < MAX_DEPTH * MAX_PARTS && notes.table(part).is_none() {
                     let mut table = Box::new([0; TABLE_SUMS]);
                     table.iter_mut().zip(sums.iter()).for_each(|(slot, sum)| *slot = sum);
-                    self.tables.push((part, table));
+                    notes.tables.push((part, table));
                 }
             }
             Note::Leaves { more, leaves } => {
-                if self.leaves_complete || self.leaves.len() + leaves.iter().count() > MAX_LEAVES {
+                let notes = self.current();
+                if notes.complete || notes.leaves.len() + leaves.iter().count() > MAX_LEAVES {
                     return false;
                 }
-                self.leaves.extend(leaves.iter().map(OwnedLeaf::received));
-                self.leaves_complete = !more;
+                notes.leaves.extend(leaves.iter().map(received_leaf));
+                notes.complete = !more;
+            }
+            Note::Phases { more, marks } => {
+                // Beside the marks of the game there is the end of the step.
+                let is_too_much = self.marks.len() + marks.iter().count() > MAX_MARKS + 1;
+                if self.examined.is_none() || self.marks_complete || is_too_much {
+                    return false;
+                }
+                self.marks.extend(marks.iter().map(received_mark));
+                self.marks_complete = !more;
             }
         }
         true
+    }
+
+    /// The notes that a table or a leaf belongs to: about the state, and after its last leaf about a mark.
+    fn current(&mut self) -> &mut ValueNotes {
+        if self.of_state.complete && self.marks_complete { &mut self.of_phase } else { &mut self.of_state }
     }
 
     /// Its START.
@@ -76,14 +114,28 @@ impl PeerClaims {
         self.examined
     }
 
-    /// Whether it has sent the last of its leaves.
-    pub(crate) fn are_leaves_complete(&self) -> bool {
-        self.leaves_complete
+    /// The marks of its step, if it has sent the last of them.
+    pub(crate) fn marks(&self) -> Option<&[Mark]> {
+        self.marks_complete.then_some(&self.marks)
     }
 
-    /// Its traces and leaves, for the report.
-    pub(crate) fn into_notes(self) -> (Traces, Vec<OwnedLeaf>) {
-        (self.traces, self.leaves)
+    /// Whether it has sent the last of its leaves: of the marked value, or of the state.
+    pub(crate) fn are_leaves_complete(&self, of_phase: bool) -> bool {
+        self.notes(of_phase).complete
+    }
+
+    fn notes(&self, of_phase: bool) -> &ValueNotes {
+        if of_phase { &self.of_phase } else { &self.of_state }
+    }
+
+    /// Everything that a report is made of. Marks that are not complete say nothing.
+    pub(crate) fn into_notes(self) -> PeerNotes {
+        PeerNotes {
+            traces: self.traces,
+            leaves: self.of_state.leaves,
+            marks: if self.marks_complete { self.marks } else { Vec::new() },
+            phase_leaves: self.of_phase.leaves,
+        }
     }
 
     /// Whether the peer has sent a TRACE after its START.
@@ -93,8 +145,14 @@ impl PeerClaims {
             .any(|trace| trace.complete || !trace.values.is_empty())
     }
 
-    /// Its table of a part, if it has told that.
-    pub(crate) fn table(&self, part: Part) -> Option<&Sums> {
+    /// Its table of a part, if it has told that: of the marked value, or of the state.
+    pub(crate) fn table(&self, of_phase: bool, part: Part) -> Option<&Sums> {
+        self.notes(of_phase).table(part)
+    }
+}
+
+impl ValueNotes {
+    fn table(&self, part: Part) -> Option<&Sums> {
         self.tables.iter().find(|(known, _)| *known == part).map(|(_, sums)| &**sums)
     }
 }
@@ -154,8 +212,8 @@ mod tests {
             assert!(takes(&mut theirs, |buf| autopsy::write_table(1, 5, &[value; TABLE_SUMS], buf)));
         }
         assert_eq!(theirs.examined, Some((Frame(7), 7)));
-        assert_eq!(theirs.table(Part { levels: 1, prefix: 5 }), Some(&[7; TABLE_SUMS]));
-        assert_eq!(theirs.table(Part { levels: 2, prefix: 5 }), None);
+        assert_eq!(theirs.table(false, Part { levels: 1, prefix: 5 }), Some(&[7; TABLE_SUMS]));
+        assert_eq!(theirs.table(false, Part { levels: 2, prefix: 5 }), None);
     }
 
     /// Takes in leaves in as many messages as they need; whether every one was taken.
@@ -172,9 +230,47 @@ mod tests {
         let mut theirs = begun();
         assert!(takes_leaves(&mut theirs, 256));
         assert!(!takes_leaves(&mut theirs, 0), "they were complete");
-        assert_eq!((theirs.leaves.len(), theirs.leaves_complete), (256, true));
+        assert_eq!((theirs.of_state.leaves.len(), theirs.are_leaves_complete(false)), (256, true));
         let mut greedy = begun();
-        assert!(!takes_leaves(&mut greedy, 257) && !greedy.leaves_complete);
+        assert!(!takes_leaves(&mut greedy, 257) && !greedy.are_leaves_complete(false));
+    }
+
+    /// Takes in as many marks, after the last of which there are `more`.
+    fn takes_phases(claims: &mut PeerClaims, more: bool, count: usize) -> bool {
+        let mark = [1, b'x', 0, 0, 0, 1, 0, 0, 0, 1];
+        let note = [vec![6, u8::from(more)], mark.repeat(count)].concat();
+        claims.take(autopsy::decode(&note).expect("well formed"))
+    }
+
+    #[test]
+    fn phases_are_taken_after_the_state_and_once() {
+        let mut theirs = begun();
+        assert!(!takes_phases(&mut theirs, false, 1), "before the state");
+        assert!(takes(&mut theirs, |buf| autopsy::write_state(Frame(60), 1, buf)));
+        assert!(takes_phases(&mut theirs, true, 100) && theirs.marks().is_none());
+        assert!(!takes_phases(&mut theirs, false, 30), "one too many");
+        assert!(takes_phases(&mut theirs, false, 29));
+        assert_eq!(theirs.marks().map(<[Mark]>::len), Some(129));
+        assert!(!takes_phases(&mut theirs, false, 0), "they were complete");
+    }
+
+    #[test]
+    fn notes_after_the_leaves_are_about_a_phase() {
+        let mut theirs = begun();
+        assert!(takes(&mut theirs, |buf| autopsy::write_state(Frame(60), 1, buf)));
+        assert!(takes_phases(&mut theirs, false, 2));
+        for of_phase in [false, true] {
+            let value = u32::from(of_phase);
+            assert!(takes(&mut theirs, |buf| autopsy::write_table(0, 0, &[value; TABLE_SUMS], buf)));
+            assert!(takes_leaves(&mut theirs, 1));
+        }
+        assert!(!takes_leaves(&mut theirs, 1), "both are complete");
+        for of_phase in [false, true] {
+            let table = theirs.table(of_phase, Part::ALL).expect("told");
+            assert_eq!((table[0], theirs.are_leaves_complete(of_phase)), (u32::from(of_phase), true));
+        }
+        let notes = theirs.into_notes();
+        assert_eq!((notes.leaves.len(), notes.phase_leaves.len(), notes.marks.len()), (1, 1, 2));
     }
 
     #[test]
@@ -183,6 +279,6 @@ mod tests {
         for prefix in 0..100 {
             assert!(takes(&mut theirs, |buf| autopsy::write_table(1, prefix, &[0; TABLE_SUMS], buf)));
         }
-        assert_eq!(theirs.tables.len(), 24);
+        assert_eq!(theirs.of_state.tables.len(), 24);
     }
 }

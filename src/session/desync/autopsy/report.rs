@@ -1,7 +1,6 @@
 //! The report of an autopsy.
 
-use super::leaves::OwnedLeaf;
-use crate::{Frame, Inputs, Player, shown};
+use crate::{Frame, Inputs, OwnedLeaf, Player, shown};
 use core::fmt;
 
 /// The result of an autopsy: which frame, which field, which machine.
@@ -19,6 +18,9 @@ pub struct Autopsy {
     pub exact: bool,
     /// The cause, as far as it can be told.
     pub verdict: AutopsyVerdict,
+    /// The phase of the step into that frame after which the states differ, if the game marks phases
+    /// ([`Cues::phase`](crate::Cues::phase)). `None` also if the step gives the same on both machines when it is made again.
+    pub phase: Option<PhaseDifference>,
     /// Every field that differs in that frame, as far as it was exchanged.
     pub fields: Vec<FieldDifference>,
     /// The fields that are declared with `_`: restored with the state, never compared. A cause in one of them shows only
@@ -43,6 +45,23 @@ pub struct FieldDifference {
     pub one: Option<String>,
     /// The value on player two's machine.
     pub two: Option<String>,
+}
+
+/// The phase of a step in which two machines part: both made the same step again from the same state, and compared their
+/// marks. Prints as `first different after collisions, in ships[0].at.x`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PhaseDifference {
+    /// The place of the first mark that differs, counted from 0. A loop may mark the same phase several times.
+    pub index: u32,
+    /// The phase before it, which is the last that was the same; `None` if there is none.
+    pub after: Option<String>,
+    /// The phase that player one's machine marked there; `None` if its step ended before.
+    pub one: Option<String>,
+    /// The phase that player two's machine marked there.
+    pub two: Option<String>,
+    /// The fields of the marked value that differ, if both machines marked the same phase.
+    pub fields: Vec<FieldDifference>,
 }
 
 /// The cause of a desync.
@@ -124,6 +143,43 @@ impl fmt::Display for FieldDifference {
     }
 }
 
+impl fmt::Display for PhaseDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match [&self.one, &self.two] {
+            [Some(one), Some(two)] if one == two => {
+                write!(f, "first different after {}", shown(one))?;
+                match &self.fields[..] {
+                    [] => Ok(()),
+                    [field] => write!(f, ", in {}", shown(field.place())),
+                    [field, rest @ ..] => write!(f, ", in {} and {} more", shown(field.place()), rest.len()),
+                }
+            }
+            [None, None] => {
+                write!(
+                    f,
+                    "first different after the last phase, {}",
+                    shown(self.after.as_deref().unwrap_or(""))
+                )
+            }
+            sides => {
+                let [one, two] = sides.map(|name| shown(name.as_deref().unwrap_or("the end of the step")));
+                match &self.after {
+                    Some(after) => write!(f, "after {}", shown(after))?,
+                    None => f.write_str("at its beginning")?,
+                }
+                write!(f, ", player one's machine went on to {one} and player two's to {two}")
+            }
+        }
+    }
+}
+
+impl FieldDifference {
+    /// The path, or a word for that of a value without parts.
+    fn place(&self) -> &str {
+        if self.path.is_empty() { "its value" } else { &self.path }
+    }
+}
+
 impl fmt::Display for Autopsy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.last_match {
@@ -131,13 +187,23 @@ impl fmt::Display for Autopsy {
             None => writeln!(f, "last matching frame: none")?,
         }
         let about = if self.exact { "" } else { " (or a frame before it, after the last match)" };
-        writeln!(f, "first diverging frame: {}{about}", self.first_divergence)?;
+        write!(f, "first diverging frame: {}{about}", self.first_divergence)?;
+        match &self.phase {
+            Some(phase) => writeln!(f, ", {phase}")?,
+            None => writeln!(f)?,
+        }
         writeln!(f, "verdict: {}", self.verdict)?;
         if !self.complete {
             writeln!(f, "incomplete: the other machine did not tell everything")?;
         }
         writeln!(f, "differing fields: {}", self.fields.len())?;
         self.fields.iter().try_for_each(|field| writeln!(f, "  {field}"))?;
+        if let Some(PhaseDifference { index, one: Some(name), fields, .. }) = &self.phase
+            && !fields.is_empty()
+        {
+            writeln!(f, "after {}, mark {index} of the step: {}", shown(name), fields.len())?;
+            fields.iter().try_for_each(|field| writeln!(f, "  {field}"))?;
+        }
         if !self.not_compared.is_empty() {
             let names: Vec<_> = self.not_compared.iter().map(|name| shown(name)).collect();
             writeln!(f, "not compared: {}", names.join(", "))?;

@@ -2,6 +2,7 @@
 
 use super::evidence::{Scope, Trace, Traces};
 use super::past::Past;
+use crate::game::marks::Marks;
 use crate::game::saved;
 use crate::{Cues, Fields, Frame, Game, Inputs, StateError, checksum};
 
@@ -17,7 +18,7 @@ impl Budget {
     }
 
     /// Takes one step, if there is one left.
-    fn take(&mut self) -> bool {
+    pub(crate) fn take(&mut self) -> bool {
         let is_left = self.0 > 0;
         self.0 = self.0.saturating_sub(1);
         is_left
@@ -69,6 +70,11 @@ impl<S: Fields> Resimulation<S> {
         if self.frame == self.base { &self.first } else { &self.state }
     }
 
+    /// The inputs of the frame that it has come to.
+    pub(crate) fn inputs(&self) -> Option<Inputs> {
+        self.inputs.get(self.frame.since(self.base) as usize).copied()
+    }
+
     /// Begins again at the base.
     pub(crate) fn rewind(&mut self) {
         self.frame = self.base;
@@ -90,11 +96,11 @@ impl<S: Fields> Resimulation<S> {
         game.restore(self.state())?;
         let mut cues = Cues::unseen();
         while self.frame < target
-            && let Some(inputs) = self.inputs.get(self.frame.since(self.base) as usize)
+            && let Some(inputs) = self.inputs()
             && budget.take()
         {
             cues.clear();
-            game.step(*inputs, &mut cues);
+            game.step(inputs, &mut cues);
             game.save(&mut self.state)?;
             look(&self.state);
             self.frame = self.frame.next();
@@ -118,6 +124,23 @@ impl<S: Fields> Resimulation<S> {
         game.restore(&self.own)?;
         Ok(checksum(&self.state))
     }
+}
+
+/// Makes one step from a state with the game's phases marked. Returns the state that it leads to, and the marks. The game is
+/// left as it was.
+pub(crate) fn step_marked<G: Game>(
+    game: &mut G,
+    from: &G::Snapshot,
+    inputs: Inputs,
+    marks: Marks,
+) -> Result<(G::Snapshot, Marks), StateError> {
+    let own = saved(game)?;
+    game.restore(from)?;
+    let mut cues = Cues::marking(marks);
+    game.step(inputs, &mut cues);
+    let state = saved(game)?;
+    game.restore(&own)?;
+    Ok((state, cues.into_marks()))
 }
 
 /// The checksums of the states that were played, as far back from the target as every frame is kept.
@@ -258,25 +281,25 @@ mod tests {
         }
     }
 
-    /// A rollback to the base has played the same frames in one go.
+    /// A rollback to the base has played the same frames in one go, and no more than the autopsy steps in one `advance`.
     #[test]
     fn steps_one_by_one_find_a_cache_outside_the_snapshot() {
         let mut game = Cached { state: 1, steps: 0 };
         let engine = Rollback::new(EngineConfig::default(), &game);
         let mut archive = Archive::new(30, true, || 0);
-        for frame in (0..=8).map(Frame) {
+        for frame in (0..=3).map(Frame) {
             archive.settled(frame, Inputs::default());
             archive.swap(frame, &mut game.snapshot());
             game.step(Inputs::default(), &mut Cues::new());
         }
         let (past, scope) =
-            (Past::new(&archive, &engine), Scope::of_one(Claim::new(Frame(8), Some(Frame(0)))));
+            (Past::new(&archive, &engine), Scope::of_one(Claim::new(Frame(3), Some(Frame(0)))));
         let mut traces = Traces { recorded: recorded(past, scope), ..Traces::default() };
         let mut retrace =
             Retrace::new(&mut game, past, scope, None, &mut traces).unwrap().expect("all is kept");
         while !retrace.go_on(&mut game, past, scope, &mut traces, &mut Budget::of_one_advance()).unwrap() {}
         let found = traces.recorded.first_difference(&traces.resimulated, scope);
         assert_eq!(found, Some((Frame(3), true)));
-        assert_eq!(traces.resimulated.values.len(), 8);
+        assert_eq!(traces.resimulated.values.len(), 3);
     }
 }

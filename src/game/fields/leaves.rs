@@ -1,9 +1,8 @@
 //! The leaves of a state by path and value, and the tables by which two machines find the few that differ.
 
-use crate::game::fields::{Leaf, Path, Segment};
-use crate::game::text::is_disruptive;
-use crate::wire::autopsy::{self, LeafWords};
-use crate::{Fields, SimHash, walk};
+use super::{Fields, Leaf, Path, Segment, walk};
+use crate::SimHash;
+use crate::game::text::{cut, is_disruptive};
 
 /// A leaf of a state, apart from the state: its path, its words and its value as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +16,15 @@ pub struct OwnedLeaf {
     pub shown: String,
 }
 
+/// The most words of a leaf that are kept.
+pub(crate) const MAX_LEAF_WORDS: usize = 4;
+
+/// The most bytes of a path or a value that are kept; a report is to be read.
+pub(crate) const MAX_TEXT: usize = 200;
+
+/// How many sums a table has.
+pub(crate) const TABLE_SUMS: usize = 256;
+
 /// The most leaves that a machine tells of.
 pub(crate) const MAX_LEAVES: usize = 256;
 
@@ -29,33 +37,25 @@ pub(crate) const MAX_DEPTH: usize = 3;
 impl OwnedLeaf {
     /// A leaf of a state here, as the peer would receive it, so that both machines report it alike.
     pub(crate) fn of(leaf: &Leaf<'_>) -> Self {
-        Self {
-            path: legible(&leaf.path.to_string()),
-            words: LeafWords::new(leaf.words).as_slice().to_vec(),
-            shown: legible(&leaf.shown.to_string()),
-        }
+        let words = &leaf.words[..leaf.words.len().min(MAX_LEAF_WORDS)];
+        Self::new(&leaf.path.to_string(), words, &leaf.shown.to_string())
     }
 
-    /// A leaf that the peer told of.
-    pub(crate) fn received(leaf: autopsy::Leaf<'_>) -> Self {
-        Self { path: legible(leaf.path), words: leaf.words.as_slice().to_vec(), shown: legible(leaf.shown) }
-    }
-
-    /// The leaf as it is sent.
-    pub(crate) fn as_sent(&self) -> autopsy::Leaf<'_> {
-        autopsy::Leaf { path: &self.path, words: LeafWords::new(&self.words), shown: &self.shown }
+    /// A leaf whose texts may come from the peer.
+    pub(crate) fn new(path: &str, words: &[u32], shown: &str) -> Self {
+        Self { path: legible(path, MAX_TEXT), words: words.to_vec(), shown: legible(shown, MAX_TEXT) }
     }
 }
 
-/// A text that is short and safe to print: what [`shown`](crate::shown) would escape is replaced, because embedders
-/// print these texts as they are.
-fn legible(text: &str) -> String {
+/// A text of at most `max` bytes that is safe to print: what [`shown`](crate::shown) would escape is replaced, because
+/// embedders print these texts as they are.
+pub(crate) fn legible(text: &str, max: usize) -> String {
     let text: String = text.chars().map(|c| if is_disruptive(c) { '\u{FFFD}' } else { c }).collect();
-    autopsy::cut(&text).to_owned()
+    cut(&text, max).to_owned()
 }
 
 /// A table: for each bucket the sum of the digests of its leaves.
-pub(crate) type Sums = [u32; autopsy::TABLE_SUMS];
+pub(crate) type Sums = [u32; TABLE_SUMS];
 
 /// The leaves whose path hashes to `prefix` in the first `levels` times eight bits.
 ///
@@ -119,15 +119,15 @@ fn digest(key: u32, leaf: &Leaf<'_>) -> u32 {
 }
 
 /// How many leaves a state has.
-pub(crate) fn count<S: Fields>(state: &S) -> u32 {
+pub(crate) fn count<S: Fields + ?Sized>(state: &S) -> u32 {
     let mut count = 0_u32;
     walk(state, |_| count = count.saturating_add(1));
     count
 }
 
 /// The tables of several parts, made in one walk. A bucket whose sums differ holds a leaf that differs.
-pub(crate) fn tables<S: Fields>(state: &S, parts: &[Part]) -> Vec<Sums> {
-    let mut tables = vec![[0_u32; autopsy::TABLE_SUMS]; parts.len()];
+fn tables<S: Fields + ?Sized>(state: &S, parts: &[Part]) -> Vec<Sums> {
+    let mut tables = vec![[0_u32; TABLE_SUMS]; parts.len()];
     walk(state, |leaf| {
         let key = key(leaf.path);
         for (part, table) in parts.iter().zip(&mut tables) {
@@ -141,7 +141,7 @@ pub(crate) fn tables<S: Fields>(state: &S, parts: &[Part]) -> Vec<Sums> {
 }
 
 /// The leaves of all `parts`, in declared order, at most [`MAX_LEAVES`].
-pub(crate) fn gather<S: Fields>(state: &S, parts: &[Part]) -> Vec<OwnedLeaf> {
+pub(crate) fn gather<S: Fields + ?Sized>(state: &S, parts: &[Part]) -> Vec<OwnedLeaf> {
     let mut leaves = Vec::new();
     walk(state, |leaf| {
         if leaves.len() < MAX_LEAVES {
@@ -152,6 +152,25 @@ pub(crate) fn gather<S: Fields>(state: &S, parts: &[Part]) -> Vec<OwnedLeaf> {
         }
     });
     leaves
+}
+
+/// The part of a value that the peer is told of.
+#[derive(Clone, Debug)]
+pub(crate) enum Detail {
+    /// The tables of some parts.
+    Tables(Vec<Sums>),
+    /// The leaves of some parts, after the last level of tables.
+    Leaves(Vec<OwnedLeaf>),
+}
+
+/// The tables of some parts of a value, or after so many `levels` their leaves.
+pub(crate) fn detail<S: Fields + ?Sized>(value: &S, parts: &[Part], levels: u8) -> Detail {
+    if parts.first().is_some_and(|part| part.levels < levels) {
+        Detail::Tables(tables(value, parts))
+    } else {
+        // Without a part there is no leaf to tell: nothing differs after all, or the difference hides in a sum.
+        Detail::Leaves(gather(value, parts))
+    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! The stages of an autopsy on one machine.
 
-use super::evidence::{Claim, Scope, Traces};
-use super::examined_state::{Chosen, ExaminedState};
-use super::findings::Findings;
-use super::leaves::{OwnedLeaf, Part, Sums};
-use super::resimulate::{Resimulation, Retrace};
 use crate::Frame;
+use crate::game::fields::leaves::{Part, Sums};
 use crate::protocol::time::Time;
+use crate::session::desync::autopsy::evidence::{Claim, Scope, Traces};
+use crate::session::desync::autopsy::examined_state::{Chosen, ExaminedState};
+use crate::session::desync::autopsy::findings::Findings;
+use crate::session::desync::autopsy::resimulate::{Resimulation, Retrace};
 
 /// How far the autopsy is on this machine. The peer may be a stage ahead or behind.
 ///
@@ -27,14 +27,14 @@ pub(super) enum Stage<S> {
     Retracing(Case, Box<Retrace<S>>),
     /// Our TRACEs are sent. Ends with the last of the peer's.
     Tracing(Case, Option<Box<Resimulation<S>>>),
-    /// Both have told their TRACEs. Ends with our own resimulation of the state in question.
-    Reaching(Case, Chosen, Box<Resimulation<S>>),
-    /// Our STATE is sent. Ends with the peer's.
+    /// Both have told their TRACEs. Ends with our own step into the state in question.
+    Reaching(Case, Chosen, Option<Box<Resimulation<S>>>),
+    /// Our STATE and PHASES are sent. Ends with the peer's.
     Choosing(Case, ExaminedState<S>),
     /// Our TABLEs of one level are sent. Ends with the peer's tables of the same parts.
     Narrowing(Case, ExaminedState<S>, Level),
     /// Our LEAVES are sent. Ends with the last of the peer's.
-    Telling(Case, ExaminedState<S>, Vec<OwnedLeaf>),
+    Telling(Case, ExaminedState<S>),
 }
 
 /// The evidence that every stage from the traces on has.
@@ -95,7 +95,7 @@ impl<S> Stage<S> {
             | Self::Reaching(case, ..)
             | Self::Choosing(case, _)
             | Self::Narrowing(case, ..)
-            | Self::Telling(case, ..) => Some(case),
+            | Self::Telling(case, _) => Some(case),
         }
     }
 }

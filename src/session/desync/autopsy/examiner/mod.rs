@@ -1,21 +1,23 @@
 //! The course of an autopsy on one machine, stage by stage.
 
+mod stage;
+mod turns;
+
 use super::evidence::{Claim, Scope, Traces};
-use super::examined_state::{Chosen, ExaminedState};
 use super::exchange::Exchange;
 use super::findings::Findings;
 use super::judgement::Judgement;
-use super::leaves::{self, MAX_PARTS, OwnedLeaf, Part, Sums, levels_for};
 use super::past::Past;
 use super::peer_claims::PeerClaims;
 use super::report::Autopsy;
-use super::resimulate::{self, Budget, Resimulation, Retrace};
-use super::stage::{Case, Level, Stage, Turn};
+use super::resimulate::Budget;
+use crate::game::fields::leaves::{Part, gather};
 use crate::protocol::time::{Span, Time};
 use crate::session::desync::watch::Comparison;
 use crate::wire::autopsy::{self, Note};
 use crate::{Fields, Frame, Game, Player, StateError};
 use core::mem;
+use stage::{Case, Stage, Turn};
 
 /// How long the peer has to tell everything. After that the report is made of what is known.
 const PATIENCE: Span = Span::from_secs(10);
@@ -203,13 +205,15 @@ impl<S: Fields> Examiner<S> {
                 Stage::Opening { since, ours } => self.open(since, ours, game, past)?,
                 Stage::Basing(case) => self.base(case, game, past)?,
                 Stage::Retracing(case, retrace) => self.retrace(case, retrace, game, past, &mut budget)?,
-                Stage::Tracing(case, resimulation) => self.choose(case, resimulation, past),
+                Stage::Tracing(case, resimulation) => self.choose(case, resimulation),
                 Stage::Reaching(case, chosen, resimulation) => {
-                    self.reach(case, chosen, resimulation, game, &mut budget)?
+                    self.reach(case, chosen, resimulation, game, past, &mut budget)?
                 }
-                Stage::Choosing(case, examined) => self.agree(case, examined, past),
-                Stage::Narrowing(case, examined, level) => self.narrow(case, examined, level, past),
-                Stage::Telling(case, examined, leaves) => self.finish(case, examined, leaves),
+                Stage::Choosing(case, examined) => self.agree(case, examined, game, past)?,
+                Stage::Narrowing(case, examined, level) => {
+                    self.narrow(case, examined, level, game, past, &mut budget)?
+                }
+                Stage::Telling(case, examined) => self.finish(case, examined, game, past, &mut budget)?,
                 outside @ (Stage::Idle | Stage::Asked { .. }) => Turn::Wait(outside),
             };
             match turn {
@@ -227,218 +231,31 @@ impl<S: Fields> Examiner<S> {
         }
     }
 
-    fn open<G: Game<Snapshot = S>>(
-        &mut self,
-        since: Time,
-        ours: Claim,
-        game: &mut G,
-        past: Past<'_, S>,
-    ) -> Result<Turn<S>, StateError> {
-        if let Some(theirs) = self.answer_to(ours) {
-            let scope = Scope::of_both(ours, theirs);
-            if past.reaches(scope.target) {
-                return Ok(Turn::Next(self.trace(since, ours, scope, game, past)?));
-            }
-        }
-        Ok(Turn::Wait(Stage::Opening { since, ours }))
-    }
-
-    /// Takes the checksums of the frames in question and sends them: of a resimulation only if there is a base.
-    fn trace<G: Game<Snapshot = S>>(
-        &mut self,
-        since: Time,
-        claim: Claim,
-        scope: Scope,
-        game: &mut G,
-        past: Past<'_, S>,
-    ) -> Result<Stage<S>, StateError> {
-        let ours = Traces { recorded: resimulate::recorded(past, scope), ..Traces::default() };
-        self.exchange.trace(false, &ours.recorded);
-        let case = Case { since, claim, scope, ours };
-        if scope.base.is_some() { self.trace_again(case, game, past) } else { Ok(Stage::Basing(case)) }
-    }
-
-    /// Takes as the base the newest frame that both machines recorded alike, or else the match that only one of them
-    /// knows of. Both have the same traces and claims, so they take the same frame.
-    fn base<G: Game<Snapshot = S>>(
-        &mut self,
-        mut case: Case,
-        game: &mut G,
-        past: Past<'_, S>,
-    ) -> Result<Turn<S>, StateError> {
-        let theirs = &self.theirs.traces().recorded;
-        if !theirs.complete {
-            return Ok(Turn::Wait(Stage::Basing(case)));
-        }
-        let agreed = case.ours.recorded.newest_agreement(theirs, case.scope);
-        case.scope.base = agreed.or(case.scope.lone_match);
-        Ok(Turn::Next(self.trace_again(case, game, past)?))
-    }
-
-    /// Begins to take the checksums of a resimulation.
-    fn trace_again<G: Game<Snapshot = S>>(
-        &mut self,
-        mut case: Case,
-        game: &mut G,
-        past: Past<'_, S>,
-    ) -> Result<Stage<S>, StateError> {
-        Ok(match Retrace::new(game, past, case.scope, case.claim.last_match(), &mut case.ours)? {
-            Some(retrace) => Stage::Retracing(case, Box::new(retrace)),
-            None => self.traced(case, None),
-        })
-    }
-
-    fn retrace<G: Game<Snapshot = S>>(
-        &mut self,
-        mut case: Case,
-        mut retrace: Box<Retrace<S>>,
-        game: &mut G,
-        past: Past<'_, S>,
-        budget: &mut Budget,
-    ) -> Result<Turn<S>, StateError> {
-        if !retrace.go_on(game, past, case.scope, &mut case.ours, budget)? {
-            return Ok(Turn::Wait(Stage::Retracing(case, retrace)));
-        }
-        Ok(Turn::Next(self.traced(case, Some(Box::new(retrace.into_resimulation())))))
-    }
-
-    /// Sends the checksums of the resimulation.
-    fn traced(&mut self, mut case: Case, resimulation: Option<Box<Resimulation<S>>>) -> Stage<S> {
-        case.ours.resimulated.complete = true;
-        self.exchange.trace(true, &case.ours.resimulated);
-        Stage::Tracing(case, resimulation)
-    }
-
-    fn choose(
-        &mut self,
-        case: Case,
-        resimulation: Option<Box<Resimulation<S>>>,
-        past: Past<'_, S>,
-    ) -> Turn<S> {
-        let theirs = self.theirs.traces();
-        if !theirs.are_complete() {
-            return Turn::Wait(Stage::Tracing(case, resimulation));
-        }
-        let chosen = Chosen::of(case.scope, &case.ours, theirs);
-        if chosen.is_recorded() {
-            return match ExaminedState::recorded(chosen, past) {
-                Some(examined) => Turn::Next(self.chosen(case, examined)),
-                None => Turn::Conclude(Stage::Tracing(case, resimulation)),
-            };
-        }
-        match resimulation {
-            Some(resimulation) => Turn::Next(Stage::Reaching(case, chosen, resimulation)),
-            None => Turn::Conclude(Stage::Tracing(case, None)),
-        }
-    }
-
-    fn reach<G: Game<Snapshot = S>>(
-        &mut self,
-        case: Case,
-        chosen: Chosen,
-        mut resimulation: Box<Resimulation<S>>,
-        game: &mut G,
-        budget: &mut Budget,
-    ) -> Result<Turn<S>, StateError> {
-        if !resimulation.go_on(game, chosen.frame(), budget, |_| {})? {
-            return Ok(Turn::Wait(Stage::Reaching(case, chosen, resimulation)));
-        }
-        Ok(Turn::Next(self.chosen(case, ExaminedState::resimulated(chosen, resimulation))))
-    }
-
-    /// Tells which state is compared.
-    fn chosen(&mut self, case: Case, examined: ExaminedState<S>) -> Stage<S> {
-        self.exchange.state(examined.frame(), examined.leaves());
-        Stage::Choosing(case, examined)
-    }
-
-    /// Begins to compare the states, if the peer has chosen the same frame.
-    fn agree(&mut self, case: Case, examined: ExaminedState<S>, past: Past<'_, S>) -> Turn<S> {
-        match self.theirs.examined() {
-            None => Turn::Wait(Stage::Choosing(case, examined)),
-            Some((frame, _)) if frame != examined.frame() => Turn::Conclude(Stage::Choosing(case, examined)),
-            Some((_, leaves)) => {
-                let levels = levels_for(examined.leaves().max(leaves));
-                self.show(case, examined, levels, &[Part::ALL], past)
-            }
-        }
-    }
-
-    /// Sends the tables of some parts of the state, or after the last level their leaves.
-    fn show(
-        &mut self,
-        case: Case,
-        examined: ExaminedState<S>,
-        levels: u8,
-        parts: &[Part],
-        past: Past<'_, S>,
-    ) -> Turn<S> {
-        let Some(state) = examined.state(past) else {
-            return Turn::Conclude(Stage::Choosing(case, examined));
-        };
-        if parts.first().is_some_and(|part| part.levels < levels) {
-            let ours: Vec<(Part, Sums)> = parts.iter().copied().zip(leaves::tables(state, parts)).collect();
-            ours.iter().for_each(|(part, sums)| self.exchange.table(*part, sums));
-            return Turn::Next(Stage::Narrowing(case, examined, Level { levels, ours }));
-        }
-        // Without a part there is no leaf to tell: nothing differs after all, or the difference hides in a sum.
-        let leaves = leaves::gather(state, parts);
-        self.exchange.leaves(&leaves);
-        Turn::Next(Stage::Telling(case, examined, leaves))
-    }
-
-    /// Goes on to the buckets that differ, once the peer's tables of this level are here.
-    fn narrow(&mut self, case: Case, examined: ExaminedState<S>, level: Level, past: Past<'_, S>) -> Turn<S> {
-        let mut differing = Vec::new();
-        for (part, ours) in &level.ours {
-            let Some(theirs) = self.theirs.table(*part) else {
-                return Turn::Wait(Stage::Narrowing(case, examined, level));
-            };
-            let buckets = ours.iter().zip(theirs).enumerate().filter(|(_, (a, b))| a != b);
-            differing.extend(buckets.map(|(index, _)| part.bucket(index)));
-        }
-        differing.truncate(MAX_PARTS);
-        self.show(case, examined, level.levels, &differing, past)
-    }
-
-    fn finish(&mut self, case: Case, examined: ExaminedState<S>, leaves: Vec<OwnedLeaf>) -> Turn<S> {
-        if !self.theirs.are_leaves_complete() {
-            return Turn::Wait(Stage::Telling(case, examined, leaves));
-        }
-        let examined = Some((examined.frame(), examined.is_exact()));
-        let Case { claim, scope, ours, .. } = case;
-        Turn::Done(Findings { claim, scope, ours, examined, leaves, complete: true })
-    }
-
     /// The report of what is known by now; `None` if no difference of our own is being looked into.
     ///
     /// Our own state is told in any case if it is kept, because half of the evidence is better than none.
     pub(crate) fn conclude(&mut self, past: Past<'_, S>) -> Option<Conclusion> {
-        let (case, examined, mut leaves) = match mem::replace(&mut self.stage, Stage::Idle) {
+        let (Case { claim, scope, ours, .. }, examined) = match mem::replace(&mut self.stage, Stage::Idle) {
             Stage::Idle | Stage::Asked { .. } => return None,
             Stage::Opening { since, ours } => {
-                let scope = self.scope(ours);
-                (Case { since, claim: ours, scope, ours: Traces::default() }, None, Vec::new())
+                (Case { since, claim: ours, scope: self.scope(ours), ours: Traces::default() }, None)
             }
             Stage::Basing(case)
             | Stage::Retracing(case, _)
             | Stage::Tracing(case, _)
-            | Stage::Reaching(case, ..) => (case, None, Vec::new()),
-            Stage::Choosing(case, examined) | Stage::Narrowing(case, examined, _) => {
-                (case, Some(examined), Vec::new())
-            }
-            Stage::Telling(case, examined, leaves) => (case, Some(examined), leaves),
+            | Stage::Reaching(case, ..) => (case, None),
+            Stage::Choosing(case, examined)
+            | Stage::Narrowing(case, examined, _)
+            | Stage::Telling(case, examined) => (case, Some(examined)),
         };
-        if leaves.is_empty() {
-            let state = match &examined {
-                Some(examined) => examined.state(past),
-                None => past.state(case.scope.target),
-            };
-            leaves = state.map_or_else(Vec::new, |state| leaves::gather(state, &[Part::ALL]));
+        let mut findings = Findings::new(claim, scope, ours);
+        match examined {
+            Some(examined) => examined.conclude(past, &mut findings),
+            None => {
+                let state = past.state(scope.target);
+                findings.leaves = state.map_or_else(Vec::new, |state| gather(state, &[Part::ALL]));
+            }
         }
-        let examined = examined.map(|examined| (examined.frame(), examined.is_exact()));
-        let Case { claim, scope, ours, .. } = case;
-        let findings = Findings { claim, scope, ours, examined, leaves, complete: false };
         self.report(findings, past)
     }
 
