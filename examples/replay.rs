@@ -347,9 +347,9 @@ fn export(path: &Path, max_frames: u32, out: &mut impl Write) -> Result<(), Fail
         quoted(&header.names[0]),
         quoted(&header.names[1]),
     )?;
-    let axes = usize::from(header.axes);
+    let (axes, pads) = (usize::from(header.axes), usize::from(header.pads));
     for (frame, Inputs([one, two])) in recording.inputs().enumerate() {
-        let [one, two] = [one, two].map(|input| json_input(input, axes));
+        let [one, two] = [one, two].map(|input| json_input(input, axes, pads));
         writeln!(out, "{{\"type\":\"frame\",\"frame\":{frame},\"one\":{one},\"two\":{two}}}")?;
     }
     for (frame, checksum) in recording.checksums() {
@@ -400,7 +400,11 @@ fn json_end(end: End) -> String {
     format!("\"winner\":{winner},\"outcome\":{outcome}")
 }
 
-fn json_input(input: Input, axes: usize) -> String {
+fn json_input(input: Input, axes: usize, pads: usize) -> String {
+    if pads > 1 {
+        let pads: Vec<String> = (0..pads).map(|pad| input.pad(pad).0.to_string()).collect();
+        return format!("{{\"pads\":[{}]}}", pads.join(","));
+    }
     let axes: Vec<String> = (0..axes).map(|axis| input.axis(axis).to_string()).collect();
     format!("{{\"buttons\":{},\"axes\":[{}]}}", input.buttons().0, axes.join(","))
 }

@@ -15,3 +15,8 @@ pub(crate) fn read(pad: &Pad) -> Input {
     let pull = (pad.trigger >> 5) as i8 * 16; // a trigger trembles too
     Input::from(pad.buttons).with_axis(0, x).with_axis(1, y).with_axis(2, pull)
 }
+
+/// The input of a game with `config.game.pads = 2`.
+pub(crate) fn read_two(pads: [&Pad; 2]) -> Input {
+    Input::from(pads[0].buttons).with_pad(1, pads[1].buttons)
+}

@@ -332,6 +332,13 @@ fn a_match_at_one_machine_ends_and_its_replay_is_the_match() {
 }
 
 #[test]
+fn two_pads_are_read_into_one_input() {
+    let pad = |buttons| sticks::Pad { buttons, left: (0, 0), trigger: 0 };
+    let two = sticks::read_two([&pad(DOWN), &pad(Buttons(0x8000))]);
+    assert_eq!((two.pad(0), two.pad(1), two.pad(2)), (DOWN, Buttons(0x8000), Buttons::NONE));
+}
+
+#[test]
 fn a_pad_that_trembles_gives_the_same_input() {
     let read = |x, y, trigger| sticks::read(&sticks::Pad { buttons: DOWN, left: (x, y), trigger });
     assert_eq!(read(20_000, 300, 200), read(20_400, -300, 210));

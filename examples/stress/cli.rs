@@ -37,7 +37,7 @@ pub(crate) struct Args {
     #[arg(long, default_value = "all", value_parser = link)]
     pub(crate) link: String,
 
-    /// The game: playground, duel, swarm, tilt (two sticks), or a planted mistake
+    /// The game: playground, duel, swarm, tag (four pads), tilt (two sticks), or a planted mistake
     #[arg(long, default_value = "playground", value_parser = game)]
     pub(crate) game: String,
 

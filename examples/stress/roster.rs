@@ -13,10 +13,11 @@ pub(crate) struct Entry {
 }
 
 /// The games of which nothing bad is known.
-pub(crate) const GAMES: [Entry; 4] = [
+pub(crate) const GAMES: [Entry; 5] = [
     Entry { name: "playground", play: |case, keep| subjects::playground().play(case, keep) },
     Entry { name: "duel", play: |case, keep| subjects::duel().play(case, keep) },
     Entry { name: "swarm", play: |case, keep| subjects::swarm().play(case, keep) },
+    Entry { name: "tag", play: |case, keep| subjects::tag().play(case, keep) },
     Entry { name: "tilt", play: |case, keep| subjects::tilt().play(case, keep) },
 ];
 

@@ -4,8 +4,9 @@ use games::duel::buttons as duel_buttons;
 use games::duel::{Duel, FULL_HEALTH};
 use games::playground::{ATTACK, JUMP, LEFT, Playground, RIGHT};
 use games::swarm::Swarm;
+use games::tag::{self, Tag};
 use games::tilt::{self, Tilt};
-use rebout::lab::stress::{Stress, Turn, random};
+use rebout::lab::stress::{Stress, Turn, random, random_pads};
 use rebout::{Buttons, Player};
 
 /// The reason why a match without a blow proves nothing.
@@ -66,6 +67,14 @@ pub(crate) fn swarm() -> Stress<Swarm> {
             swarm
         })
         .expect(NO_BLOW, |swarm| swarm.hits != [0; 2])
+}
+
+/// Random inputs on two pads at each machine.
+pub(crate) fn tag() -> Stress<Tag> {
+    Stress::new(Tag::new)
+        .pads(tag::PADS)
+        .press(|turn| random_pads(turn, Buttons(0x1F), tag::PADS))
+        .expect("nobody was tagged", |tag| tag.tagged != [0; tag::RUNNERS])
 }
 
 /// Random inputs on two sticks and two triggers.

@@ -38,8 +38,8 @@ refusals! {
     Stranger = "from a stranger",
     /// Inputs of frames before the match, or from before it began.
     BeforeMatch = "frames before the match",
-    /// Inputs with another number of axes than was agreed on.
-    InputAxes = "another number of axes",
+    /// Inputs with another number of axes or pads than was agreed on.
+    InputAxes = "another number of axes or pads",
     /// Inputs that leave a gap after those that are here.
     InputGap = "gap in the inputs",
     /// Inputs, or an acknowledgement, of more than 31 frames ago.

@@ -1,4 +1,4 @@
-//! The input of a frame: buttons, axes, and both players' inputs together.
+//! The input of a frame: buttons, axes or pads, and both players' inputs together.
 
 use core::fmt;
 use core::ops::{Index, IndexMut};
@@ -67,18 +67,20 @@ impl fmt::LowerHex for Buttons {
 /// The most axes that an [`Input`] has: two sticks and two triggers, or three 16-bit aims.
 pub const MAX_AXES: u8 = 6;
 
-/// The most pads of 16 buttons that an [`Input`] has.
+/// The most pads of an [`Input`].
 pub(crate) const MAX_PADS: u8 = 4;
 
 /// The distance from the centre, out of 32,767, below which [`Input::stick`] takes a stick as released. Worn sticks rest
 /// up to a tenth away from their centre.
 const DEAD_ZONE: i32 = 6_554;
 
-/// The input of one player in one frame: 16 buttons, and up to six axes of 8 bits.
+/// The input of one machine in one frame: 16 buttons and up to six axes of 8 bits, or up to four pads of 16 buttons.
 ///
 /// A game that has only buttons passes [`Buttons`] wherever an input is asked for, and asks an input whether it
 /// [`holds`](Self::holds) them. Axes are agreed on in [`GameConfig::axes`](crate::GameConfig::axes); those beyond the agreed
-/// number are dropped before they are used, at both machines.
+/// number are dropped before they are used, at both machines. Pads are agreed on in
+/// [`GameConfig::pads`](crate::GameConfig::pads) in the same way. Pads after the first take the bits of the axes, so that a
+/// game has either.
 ///
 /// ```
 /// use rebout::{Buttons, Input};
@@ -88,12 +90,15 @@ const DEAD_ZONE: i32 = 6_554;
 /// let input = Input::from(FIRE).with_axis(0, x).with_axis(1, y);
 /// assert!(input.holds(FIRE));
 /// assert_eq!((input.axis(0), input.axis(1)), (-127, 0));
+///
+/// let two_players = Input::from(FIRE).with_pad(1, Buttons(2));
+/// assert_eq!((two_players.pad(0), two_players.pad(1)), (FIRE, Buttons(2)));
 /// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Input(u64);
 
 impl Input {
-    /// No button is held, and every axis is at rest.
+    /// No button of any pad is held, and every axis is at rest.
     pub const NEUTRAL: Self = Self(0);
 
     const BUTTON_BITS: u32 = 16;
@@ -124,6 +129,38 @@ impl Input {
     #[must_use]
     pub const fn with_buttons(self, buttons: Buttons) -> Self {
         Self(self.0 >> Self::BUTTON_BITS << Self::BUTTON_BITS | buttons.0 as u64)
+    }
+
+    /// The buttons of pad `index`, of which 0 is the first. A fifth pad has none.
+    #[inline]
+    #[must_use]
+    pub const fn pad(self, index: usize) -> Buttons {
+        if index < MAX_PADS as usize {
+            Buttons((self.0 >> (Self::BUTTON_BITS * index as u32)) as u16)
+        } else {
+            Buttons::NONE
+        }
+    }
+
+    /// The same input with other buttons of pad `index`. A fifth pad changes nothing.
+    #[inline]
+    #[must_use]
+    pub const fn with_pad(self, index: usize, buttons: Buttons) -> Self {
+        if index >= MAX_PADS as usize {
+            return self;
+        }
+        let shift = Self::BUTTON_BITS * index as u32;
+        Self(self.0 & !(0xFFFF << shift) | (buttons.0 as u64) << shift)
+    }
+
+    /// The same buttons on each of the first `pads` pads.
+    pub(crate) fn on_pads(buttons: Buttons, pads: u8) -> Self {
+        (0..usize::from(pads)).fold(Self::NEUTRAL, |input, pad| input.with_pad(pad, buttons))
+    }
+
+    /// The number of axes whose bits hold everything but the first pad. Pads travel and are recorded as such.
+    pub(crate) const fn axes_of(axes: u8, pads: u8) -> u8 {
+        axes + 2 * pads.saturating_sub(1)
     }
 
     /// The position of axis `index`, of which 0 is the first: 0 at rest, a trigger 0 to 127. There is nothing beyond
@@ -180,6 +217,12 @@ impl Input {
         Self(self.0 & mask)
     }
 
+    /// Both inputs together.
+    #[inline]
+    pub(crate) const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     /// The number of axes up to the last that is not at rest.
     #[inline]
     #[must_use]
@@ -226,7 +269,7 @@ impl Input {
         Self(!self.0)
     }
 
-    /// All of it as one number: the buttons in the low 16 bits, then the axes from the first on. Its first
+    /// All of it as one number: the buttons in the low 16 bits, then the axes or the other pads from the first on. Its first
     /// bytes, little-endian, are the input on the wire.
     pub(crate) const fn bits(self) -> u64 {
         self.0
@@ -284,6 +327,16 @@ impl fmt::Debug for Input {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Inputs(pub [Input; 2]);
 
+impl Inputs {
+    /// The buttons of pad `index` of a player's machine, of which 0 is the first. With two pads at each machine, a game for
+    /// four has `pad(Player::One, 0)`, `pad(Player::One, 1)`, `pad(Player::Two, 0)` and `pad(Player::Two, 1)`.
+    #[inline]
+    #[must_use]
+    pub fn pad(self, player: Player, index: usize) -> Buttons {
+        self[player].pad(index)
+    }
+}
+
 impl<I: Into<Input>> From<[I; 2]> for Inputs {
     #[inline]
     fn from(players: [I; 2]) -> Self {
@@ -334,6 +387,26 @@ mod tests {
             assert!((0..6).all(|axis| kept.axis(axis) == if axis < usize::from(axes) { -5 } else { 0 }));
         }
         assert_eq!(Input::NEUTRAL.with_axis(3, 1).axes_used(), 4);
+    }
+
+    #[test]
+    fn pads_do_not_touch_each_other() {
+        let held = [0x8001, 0xFFFF, 0, 0x1234].map(Buttons);
+        let input = (0..4).fold(Input::NEUTRAL, |input, pad| input.with_pad(pad, held[pad]));
+        assert_eq!([0, 1, 2, 3].map(|pad| input.pad(pad)), held);
+        assert_eq!(input.with_pad(1, Buttons(2)).pad(1), Buttons(2));
+        assert_eq!(input.with_pad(1, Buttons(2)).with_pad(1, held[1]), input);
+        assert_eq!(
+            (input.buttons(), input.pad(4), input.pad(usize::MAX)),
+            (held[0], Buttons::NONE, Buttons::NONE)
+        );
+        assert_eq!(input.with_pad(4, Buttons(1)), input);
+        assert_eq!(Inputs([Input::NEUTRAL, input]).pad(Player::Two, 3), held[3]);
+        for pads in 1..=4 {
+            let kept = input.with_axes_up_to(Input::axes_of(0, pads));
+            let expected = |pad| if pad < usize::from(pads) { held[pad] } else { Buttons::NONE };
+            assert_eq!([0, 1, 2, 3].map(|pad| kept.pad(pad)), [0, 1, 2, 3].map(expected));
+        }
     }
 
     #[test]

@@ -156,7 +156,7 @@ pub trait Game: Save {
     /// Steps state `f` to state `f + 1`. Side effects are requested through `cues` and never carried out here, because
     /// a frame may be resimulated.
     ///
-    /// The step must handle every pattern of the 16 buttons, and every value of the agreed axes: the input of one player
+    /// The step must handle every pattern of the 16 buttons of each pad, and every value of the agreed axes: the input of one player
     /// comes from another machine.
     fn step(&mut self, inputs: Inputs, cues: &mut Cues);
 

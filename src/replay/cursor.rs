@@ -45,7 +45,7 @@ impl Cursor {
     }
 
     fn next_coded(&mut self, recording: &Recording) -> Option<()> {
-        let (file, axes) = (recording.file(), recording.header().axes);
+        let (file, axes) = (recording.file(), recording.header().recorded_axes());
         while self.frames == 0 {
             self.enter_record(file, axes)?;
         }
@@ -131,7 +131,7 @@ impl RecordCursor {
     /// The next record; `None` at the end.
     pub(super) fn next(&mut self, recording: &Recording) -> Option<Record> {
         let mut reader = self.place.record(recording.file().get(..self.end)?)?;
-        let record = Record::read(&mut reader, recording.header().axes, &mut Inputs::default())?;
+        let record = Record::read(&mut reader, recording.header().recorded_axes(), &mut Inputs::default())?;
         self.place.at = reader.at;
         Some(record)
     }

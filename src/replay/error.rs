@@ -174,7 +174,10 @@ impl fmt::Display for WriteError {
             Self::Seed => f.write_str("seed: 0 is no seed"),
             Self::TooManyFrames { frames } => write!(f, "frame count: {frames} is more than {MAX_FRAMES}"),
             Self::Axes { frame } => {
-                write!(f, "axes: an axis is used in frame {frame}, and RPLK version 1 holds buttons only")
+                write!(
+                    f,
+                    "axes: an axis or a second pad is used in frame {frame}, and RPLK version 1 holds one pad only"
+                )
             }
             Self::Header(error) => error.fmt(f),
         }

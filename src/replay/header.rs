@@ -3,7 +3,7 @@
 use super::ReadError;
 use super::codec::Reader;
 use crate::game::MAX_PADS;
-use crate::{Agreed, Config, Frame, FrameRate, MAX_AXES};
+use crate::{Agreed, Config, Frame, FrameRate, Input, MAX_AXES};
 use core::fmt;
 
 pub(super) const MAGIC: [u8; 4] = *b"RPLK";
@@ -122,6 +122,11 @@ impl Header {
             Some(name) => Err(HeaderError::Name { len: name.len() }),
             None => Ok(()),
         }
+    }
+
+    /// The number of axes as inputs are recorded: pads after the first are two axes each.
+    pub(super) fn recorded_axes(&self) -> u8 {
+        Input::axes_of(self.axes, self.pads)
     }
 
     /// The encoded header with its CRC, and the CRC to go on with.

@@ -238,7 +238,7 @@ impl<G: Game> Playback<G> {
     /// Continues from here as a live match at this machine, whose first frame is due at `now`.
     ///
     /// # Errors
-    /// If the config is not valid. Of the config only the frame rate counts.
+    /// If the config is not valid. Of the config only the frame rate, the axes and the pads count.
     pub fn take_over(self, now: Duration, config: &Config) -> Result<TakeOver<G>, ConfigError> {
         TakeOver::new(now, config, self.game, self.recording, self.cursor)
     }

@@ -135,12 +135,14 @@ pub enum RecordError {
     },
     /// The replay has [`MAX_FRAMES`] frames already.
     Full,
-    /// An input has an axis that the header of the file does not tell of.
-    Axes {
+    /// An input has an axis or a pad that the header of the file does not tell of.
+    Input {
         /// The frame.
         frame: Frame,
         /// The number of axes in the header.
         axes: u8,
+        /// The number of pads in the header.
+        pads: u8,
     },
 }
 
@@ -155,8 +157,11 @@ impl fmt::Display for RecordError {
                 write!(f, "frame {frame} is not the next to record, frame {next} is: ")?;
                 f.write_str("read the confirmed frames after every advance, from the first on")
             }
-            Self::Axes { frame, axes } => {
-                write!(f, "frame {frame} has an axis beyond the {axes} that the header tells of")
+            Self::Input { frame, axes, pads } => {
+                write!(
+                    f,
+                    "frame {frame} has an axis or a pad beyond the {axes} axes and {pads} pads of the header"
+                )
             }
             Self::Full => write!(f, "the replay is full: it has {MAX_FRAMES} frames"),
         }

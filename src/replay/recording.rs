@@ -201,7 +201,7 @@ impl Recording {
             if end.is_some() {
                 return None;
             }
-            match Record::read(&mut reader, self.header.axes, inputs)? {
+            match Record::read(&mut reader, self.header.recorded_axes(), inputs)? {
                 Record::Inputs { frames: more } => frames += more,
                 Record::Checksum { frame, .. } => {
                     if frame.0 > frames || last_checksum.is_some_and(|last| frame <= last) {
@@ -313,15 +313,15 @@ impl Recording {
         Replay { seed: self.header.seed, inputs: self.inputs().collect() }
     }
 
-    /// Writes the inputs as a file of version 1, which holds neither axes nor anything but inputs.
+    /// Writes the inputs as a file of version 1, which holds neither axes nor more than one pad, nor anything but inputs.
     ///
     /// # Errors
-    /// A match with axes, before anything is written, and errors of the writer.
+    /// A match with axes or more than one pad, before anything is written, and errors of the writer.
     pub fn write_version_1(&self, writer: &mut impl Write) -> Result<(), WriteError> {
         rplk::write(self.header.seed, self.frames, || self.inputs(), writer)
     }
 
-    /// Writes the frames before `until` as a file of version 2 with another header, but with the axes of this one. The end
+    /// Writes the frames before `until` as a file of version 2 with another header, but with the axes and pads of this one. The end
     /// of the match is written only if all frames are.
     ///
     /// # Errors
@@ -332,7 +332,7 @@ impl Recording {
         until: Frame,
         writer: W,
     ) -> Result<W, WriteError> {
-        let header = Header { axes: self.header.axes, ..header.clone() };
+        let header = Header { axes: self.header.axes, pads: self.header.pads, ..header.clone() };
         let mut out = StreamRecorder::new(&header, writer)?;
         let mut checksums = self.checksums().peekable();
         let mut events = self.events().peekable();

@@ -83,7 +83,7 @@ impl Replay {
     ///
     /// # Errors
     /// A replay that could not be read again as it is, before anything is written: seed 0, more than [`MAX_FRAMES`], or
-    /// axes, for which version 1 has no room. And errors of the writer.
+    /// axes or more than one pad, for which version 1 has no room. And errors of the writer.
     pub fn write(&self, writer: &mut impl Write) -> Result<(), WriteError> {
         let frames = match u32::try_from(self.inputs.len()) {
             Ok(frames) if frames <= MAX_FRAMES => frames,

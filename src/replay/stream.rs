@@ -5,7 +5,7 @@ use super::record::{self, End, MAX_CHANGE_LEN, MAX_RECORD_FRAMES, MatchEvent, Ou
 use super::recorder::{RecordError, check_next};
 use super::{Header, WriteError};
 use crate::rollback::Rollback;
-use crate::{Event, Fields, Frame, Inputs, Player, Session, checksum};
+use crate::{Event, Fields, Frame, Input, Inputs, Player, Session, checksum};
 use std::io::{self, Write};
 
 /// The most bytes of checksums and events that wait for the end of a chunk; a full chunk is written at once.
@@ -48,6 +48,7 @@ const MAX_FRAMING_LEN: usize = 16;
 pub struct StreamRecorder<W> {
     writer: W,
     axes: u8,
+    pads: u8,
     chunk_frames: u32,
     next: Frame,
     inputs: Inputs,
@@ -79,6 +80,7 @@ impl<W: Write> StreamRecorder<W> {
         Ok(Self {
             writer,
             axes: header.axes,
+            pads: header.pads,
             chunk_frames: rate.numerator() / rate.denominator(),
             next: Frame::ZERO,
             inputs: Inputs::default(),
@@ -99,13 +101,14 @@ impl<W: Write> StreamRecorder<W> {
     /// Records the inputs of the next frame, of which the first is frame 0.
     ///
     /// # Errors
-    /// [`RecordError`] if `frame` is not the next one, if it has an axis that the header does not tell of, or if the
+    /// [`RecordError`] if `frame` is not the next one, if it has an axis or a pad that the header does not tell of, or if the
     /// replay is full. Nothing is recorded then.
     #[inline]
     pub fn record(&mut self, frame: Frame, inputs: Inputs) -> Result<(), RecordError> {
         check_next(frame, self.next)?;
-        if inputs.0.iter().any(|input| input.axes_used() > self.axes) {
-            return Err(RecordError::Axes { frame, axes: self.axes });
+        let Self { axes, pads, .. } = *self;
+        if inputs.0.iter().any(|input| input.axes_used() > Input::axes_of(axes, pads)) {
+            return Err(RecordError::Input { frame, axes, pads });
         }
         if inputs != self.inputs {
             let gap = self.frames - self.last_change;

@@ -4,7 +4,7 @@ use super::config_error::ConfigError;
 use crate::game::MAX_PADS;
 use crate::rollback::MAX_WINDOW;
 use crate::wire::message::{Extensions, MAX_CADENCE, MAX_USER_DATA, MAX_WINDOW_AND_DELAY};
-use crate::{Buttons, FrameRate, MAX_AXES, Player, Prediction, Saving};
+use crate::{Buttons, FrameRate, Input, MAX_AXES, Player, Prediction, Saving};
 use core::time::Duration;
 
 /// Whether the standard library has random numbers here. In a browser its "random" keys are the same in every run, so
@@ -90,8 +90,9 @@ pub struct RollbackConfig {
     /// The policy that decides which frames are saved, by default [`Saving::Auto`]. Under [`Saving::Sparse`] an autopsy has
     /// only the states with a checksum, whatever their size.
     pub saving: Saving,
-    /// The buttons whose presses are kept while the match stalls, by default all. Leave out directions: opposite ones pressed
-    /// during one stall would be held together.
+    /// The buttons whose presses are kept while the match stalls, on every pad. By default all: a lost tap is worse than a
+    /// direction that is held for a frame too long. Leave out the directions of a game in which opposite ones, tapped during
+    /// one stall, must not be held together for a frame.
     pub kept_buttons: Buttons,
     /// A cue that a rollback moves by at most this many frames is the same cue. By default 3.
     pub cue_moves_within: u32,
@@ -139,6 +140,13 @@ pub enum OnDesync {
 impl Default for GameConfig {
     fn default() -> Self {
         Self { id: 0, content_hash: 0, frame_rate: FrameRate::default(), axes: 0, pads: 1 }
+    }
+}
+
+impl GameConfig {
+    /// The number of axes as input packets count them: pads after the first travel as two axes each.
+    pub(super) fn wire_axes(&self) -> u8 {
+        Input::axes_of(self.axes, self.pads)
     }
 }
 

@@ -120,7 +120,7 @@ impl<S: Fields> Session<S> {
     fn new<G: Game<Snapshot = S>>(now: Time, game: &G, handover: Handover) -> Self {
         let Handover { mut link, agreed, config, responder, refused } = handover;
         let frame_length = Span::from(config.game.frame_rate.frame_length());
-        let format = agreed.input_format(config.game.axes);
+        let format = agreed.input_format(config.game.wire_axes());
         if format.flags.has(Flags::TIME) {
             link.measured_by_inputs();
         }

@@ -6,7 +6,7 @@ use super::frame_clock::FrameClock;
 use super::play::Advanced;
 use crate::protocol::time::Time;
 use crate::rollback::{Advance, EngineConfig, Rollback};
-use crate::{CueEvent, Frame, Game, Inputs, Player, Saving, StateError};
+use crate::{CueEvent, Frame, Game, Input, Inputs, Player, Saving, StateError};
 use core::time::Duration;
 
 /// Two players at one machine, or a player and a bot.
@@ -51,11 +51,14 @@ use core::time::Duration;
 pub struct Offline<S> {
     rollback: Rollback<S>,
     clock: FrameClock,
+    /// The bits of an input that the game uses, as online.
+    input_mask: u64,
     paused: bool,
 }
 
 impl<S> Offline<S> {
-    /// A match of `game` as it is now, whose first frame is due at `now`. Of the config only the frame rate counts.
+    /// A match of `game` as it is now, whose first frame is due at `now`. Of the config only the frame rate, the axes and the
+    /// pads count.
     ///
     /// # Errors
     /// If the config makes no sense.
@@ -73,6 +76,7 @@ impl<S> Offline<S> {
         Ok(Self {
             rollback: Rollback::new(lockstep, game),
             clock: FrameClock::new(now.into(), config.game.frame_rate),
+            input_mask: Input::mask(config.game.wire_axes()),
             paused: false,
         })
     }
@@ -95,7 +99,11 @@ impl<S> Offline<S> {
         }
         for player in Player::BOTH {
             // The next frame of a match without a gap: it is always taken, up to the last number there is.
-            if self.rollback.confirm(player, self.rollback.current(), inputs[player]).is_err() {
+            if self
+                .rollback
+                .confirm(player, self.rollback.current(), inputs[player].masked(self.input_mask))
+                .is_err()
+            {
                 return Advanced::Ended;
             }
         }

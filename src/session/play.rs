@@ -36,7 +36,7 @@ pub enum Advanced {
 impl<S: Fields> Session<S> {
     /// Plays a frame if one is due: mends what was predicted wrongly, steps, and queues what to send.
     ///
-    /// `input` is the local player's input now: [`Buttons`](crate::Buttons), or an [`Input`] with axes.
+    /// `input` is the local player's input now: [`Buttons`](crate::Buttons), or an [`Input`] with axes or pads.
     #[inline]
     pub fn advance<G: Game<Snapshot = S>>(
         &mut self,

@@ -43,9 +43,9 @@ impl<S> Simulation<S> {
         };
         Self {
             rollback: Rollback::new(rollback, game),
-            latch: Latch::new(config.rollback.kept_buttons),
+            latch: Latch::new(Input::on_pads(config.rollback.kept_buttons, config.game.pads)),
             local,
-            input_mask: Input::mask(config.game.axes),
+            input_mask: Input::mask(config.game.wire_axes()),
             stalled: false,
             cues_closed: false,
             slow_told: false,
@@ -95,10 +95,10 @@ impl<S> Simulation<S> {
     fn press(&mut self, now: Time, input: Input, delay_frames: u32) {
         let input = input.masked(self.input_mask);
         if self.is_waiting() && !self.owes_lockstep_input(delay_frames) {
-            self.latch.keep(now, input.buttons());
+            self.latch.keep(now, input);
             return;
         }
-        let taken = input.with_buttons(self.latch.take(now, input.buttons()));
+        let taken = self.latch.take(now, input);
         if !self.rollback.press(self.local, delay_frames, taken) {
             self.latch.give_back(now);
         }
@@ -296,5 +296,15 @@ mod tests {
         assert_eq!(simulation.advance(Time::ZERO, &mut Nothing, input, 0), Advance::Stepped);
         let played: Vec<Input> = simulation.own_inputs(Frame(0), Frame(1)).1.collect();
         assert_eq!(played, [Input::from(FIRE)]);
+    }
+
+    #[test]
+    fn a_pad_that_was_not_agreed_on_is_not_played() {
+        let config = Config::new(1).with(|config| config.game.pads = 2);
+        let mut simulation = Simulation::new(Player::One, &config, 30, &Nothing);
+        let two = Input::from(FIRE).with_pad(1, FIRE);
+        let input = two.with_pad(2, FIRE).with_pad(3, FIRE);
+        assert_eq!(simulation.advance(Time::ZERO, &mut Nothing, input, 0), Advance::Stepped);
+        assert_eq!(simulation.own_inputs(Frame(0), Frame(1)).1.collect::<Vec<_>>(), [two]);
     }
 }

@@ -212,7 +212,7 @@ fn axes_are_recorded_and_refused_by_version_1() {
     let beyond = Input::NEUTRAL.with_axis(2, 1);
     for beyond in [[beyond, Input::NEUTRAL], [Input::NEUTRAL, beyond]] {
         let refused = recorder.record(Frame(200), Inputs::from(beyond)).unwrap_err();
-        assert_eq!(refused, RecordError::Axes { frame: Frame(200), axes: 2 });
+        assert_eq!(refused, RecordError::Input { frame: Frame(200), axes: 2, pads: 1 });
     }
     let recording = Recording::open(recorder.finish(END).unwrap()).unwrap();
     assert!(recording.inputs().eq((0..200).map(stick)));

@@ -2,15 +2,20 @@
 
 use crate::game::{Machine, Sums};
 use core::time::Duration;
+use games::tag::{self, Tag};
 use rebout::net::udp::Udp;
 use rebout::net::{Datagrams, Memory};
-use rebout::{Config, ConnectOptions, Connection, Finish, Now, Online, Options, Verdict};
+use rebout::replay::Recording;
+use rebout::{
+    Buttons, Config, ConnectOptions, Connection, Finish, FrameRate, Input, Now, Online, Options, Player,
+    Verdict,
+};
 use std::thread;
 use std::time::Instant;
 
 fn options() -> Options {
     let config = Config::new(0xB0).with(|config| {
-        config.game.frame_rate = rebout::FrameRate::hz(480);
+        config.game.frame_rate = FrameRate::hz(480);
         config.rollback.delay_frames = Some(1);
     });
     Options::with_config(config).connect(local())
@@ -48,6 +53,55 @@ fn invited_match_is_played_over_udp() {
     let invite = host.share().to_owned();
     let there = thread::spawn(move || play(Online::join(options(), &invite).unwrap(), |_| ()));
     assert_agreed(&play(host, |_| ()), &there.join().unwrap());
+}
+
+/// Plays a game of two pads at each machine in the thread that calls; its end and the last state.
+fn play_tag(mut online: Online<Tag>) -> (Finish, Tag) {
+    let mut tag = None;
+    loop {
+        match online.wait().unwrap() {
+            Now::Begin { seed, .. } => online.start(tag.insert(Tag::until(seed, 240))),
+            Now::Frame => {
+                let tag = tag.as_mut().unwrap();
+                let held = |pad: u32| Buttons(1 << ((tag.frame / 9 + pad) % 5));
+                online.advance(tag, Input::from(held(0)).with_pad(1, held(1)).with_pad(2, held(2)));
+            }
+            Now::Finished(finish) => {
+                online.close().unwrap();
+                return (finish, tag.unwrap());
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn four_players_at_two_machines_play_over_udp() {
+    let folder = std::env::temp_dir().join(format!("rebout-pads-{}", std::process::id()));
+    let options = || {
+        let config = Config::new(0xB0).with(|config| {
+            config.game.frame_rate = FrameRate::hz(480);
+            config.game.pads = tag::PADS;
+        });
+        Options::with_config(config).connect(local())
+    };
+    let host = Online::host(options().record_to(&folder)).unwrap();
+    let invite = host.share().to_owned();
+    let there = thread::spawn(move || play_tag(Online::join(options(), &invite).unwrap()));
+    let (one, two) = (play_tag(host), there.join().unwrap());
+    assert_agreed(&one.0, &two.0);
+    assert_eq!(one.1, two.1);
+    let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let recording = Recording::open(std::fs::read(file).unwrap()).unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+    assert_eq!((recording.header().pads, recording.frames()), (2, 240));
+    let mut again = Tag::until(recording.header().seed, 240);
+    assert!(recording.verify(&mut again).unwrap() > 0);
+    assert_eq!(again, one.1);
+    for player in Player::BOTH {
+        let pressed = |pad| recording.inputs().any(|inputs| inputs.pad(player, pad) != Buttons::NONE);
+        assert_eq!([0, 1, 2].map(pressed), [true, true, false], "{player}");
+    }
 }
 
 /// Runs two machines and `others` until `done`.

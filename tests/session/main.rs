@@ -18,6 +18,7 @@ mod matches;
 mod messages;
 mod nat;
 mod pacing;
+mod pads;
 mod pair;
 mod round;
 mod saving;

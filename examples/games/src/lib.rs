@@ -7,6 +7,7 @@
 //! | `faulty` | the playground with a mistake in it, and matches that find it; needs the feature `lab` |
 //! | [`handle`] | a core behind a handle, as an emulator is: it logs its steps, and fails where a test wants it to |
 //! | [`swarm`] | a game with heap memory, whose snapshot grows and shrinks |
+//! | [`tag`] | a game for four: two pads at each of two machines |
 //! | [`tilt`] | a game of sticks and triggers: six axes and one button |
 
 #![forbid(unsafe_code)]
@@ -17,4 +18,5 @@ pub mod faulty;
 pub mod handle;
 pub mod playground;
 pub mod swarm;
+pub mod tag;
 pub mod tilt;

@@ -7,7 +7,7 @@ use super::timed::Timed;
 use crate::lab::link::Chance;
 use crate::lab::oracle::digest;
 use crate::lab::{SimMatch, SimPeer};
-use crate::{Autopsy, Cues, Event, Frame, Game, Inputs, Session, Verdict};
+use crate::{Autopsy, Buttons, Cues, Event, Frame, Game, Inputs, Player, Session, Verdict};
 use std::time::Duration;
 
 /// A state that changes in fewer than one look of so many hardly changes.
@@ -57,6 +57,8 @@ pub(super) fn examine<G: Game>(
         } else if let Some(((why, _), _)) = expected.filter(|((_, happened), direct)| !happened(&direct.game))
         {
             Some(why)
+        } else if has_idle_pad(stress.pads, &seen.inputs) {
+            Some("a pad was never pressed")
         } else if seen.changes * LOOKS_PER_CHANGE < seen.looks {
             Some("the state hardly changed")
         } else if stress.expected.is_none() && !influenced(stress, game_seed, &seen.inputs) {
@@ -78,6 +80,12 @@ pub(super) fn examine<G: Game>(
         game_seed,
         inputs: Vec::new(),
     }
+}
+
+/// Whether a pad after the first, at either machine, was never pressed.
+fn has_idle_pad(pads: u8, inputs: &[Inputs]) -> bool {
+    let pressed = |player, pad| inputs.iter().any(|inputs| inputs.pad(player, pad) != Buttons::NONE);
+    (1..usize::from(pads)).any(|pad| !Player::BOTH.iter().all(|player| pressed(*player, pad)))
 }
 
 /// Whether the inputs ever led to another state than a match in which nobody presses anything.

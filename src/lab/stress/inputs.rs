@@ -40,18 +40,8 @@ impl<G> Turn<'_, G> {
 /// ```
 #[must_use]
 pub fn random<G>(turn: &Turn<'_, G>, buttons: Buttons, axes: u8) -> Input {
-    // The two players change at other times: a rollback then has one of them to blame.
-    let frame = turn.frame.0.wrapping_add(turn.player.index() as u32 * 7);
-    let drawn = turn.draw(frame / 15);
-    let few = (drawn & drawn.rotate_left(7)) as u16 | 1 << (drawn >> 28);
-    let held = Buttons(few & buttons.0);
-    let pressed = match drawn >> 16 & 7 {
-        0 | 1 => Buttons::NONE,
-        2..6 => held,
-        _ if frame % 4 < 2 => held,
-        _ => Buttons::NONE,
-    };
-    (0..usize::from(axes)).fold(pressed.into(), |input: Input, index| {
+    let frame = frame_of(turn, 0);
+    (0..usize::from(axes)).fold(pressed(turn, 0, buttons).into(), |input: Input, index| {
         // Numbers far from those of the buttons, and others for each axis.
         let drawn = turn.draw(!(frame / 11 * 8 + index as u32));
         let value = match drawn >> 30 {
@@ -61,6 +51,32 @@ pub fn random<G>(turn: &Turn<'_, G>, buttons: Buttons, axes: u8) -> Input {
         };
         input.with_axis(index, value)
     })
+}
+
+/// [`random`] inputs on the same `buttons` of each of `pads` pads, which press at different times.
+#[must_use]
+pub fn random_pads<G>(turn: &Turn<'_, G>, buttons: Buttons, pads: u8) -> Input {
+    (0..pads)
+        .fold(Input::NEUTRAL, |input, pad| input.with_pad(pad.into(), pressed(turn, pad.into(), buttons)))
+}
+
+/// A frame number for drawing. The players and their pads change at other times: a rollback then has one to blame.
+fn frame_of<G>(turn: &Turn<'_, G>, pad: u32) -> u32 {
+    turn.frame.0.wrapping_add(turn.player.index() as u32 * 7 + pad * 4)
+}
+
+/// The buttons of a pad: at rest, held or mashed for a quarter of a second.
+fn pressed<G>(turn: &Turn<'_, G>, pad: u32, buttons: Buttons) -> Buttons {
+    let frame = frame_of(turn, pad);
+    let drawn = turn.draw(frame / 15 ^ pad << 29);
+    let few = (drawn & drawn.rotate_left(7)) as u16 | 1 << (drawn >> 28);
+    let held = Buttons(few & buttons.0);
+    match drawn >> 16 & 7 {
+        0 | 1 => Buttons::NONE,
+        2..6 => held,
+        _ if frame % 4 < 2 => held,
+        _ => Buttons::NONE,
+    }
 }
 
 /// A number from which nothing can be guessed about its neighbours.
@@ -105,6 +121,23 @@ mod tests {
         }
         assert!(given.iter().all(|input| input.axes_used() <= 3 && input.buttons() == Buttons::NONE));
         assert!(given.iter().any(|input| input.axis(0) != input.axis(1)));
+    }
+
+    #[test]
+    fn random_inputs_press_every_button_of_every_pad() {
+        let turn = |frame| Turn { game: &(), player: Player::Two, frame: Frame(frame), seed: 5 };
+        let given: Vec<Input> =
+            (0..3_600).map(|frame| random_pads(&turn(frame), Buttons(0xFFF), 3)).collect();
+        for pad in 0..4 {
+            let used = given.iter().fold(Buttons::NONE, |used, input| used | input.pad(pad));
+            assert_eq!(used, if pad < 3 { Buttons(0xFFF) } else { Buttons::NONE }, "pad {pad}");
+        }
+        let alike = given.iter().filter(|input| input.pad(0) == input.pad(1) || input.pad(1) == input.pad(2));
+        assert!(alike.count() < 1_200, "the pads press alike");
+        assert!(
+            (0..3_600)
+                .all(|frame| random_pads(&turn(frame), Buttons(7), 1) == random(&turn(frame), Buttons(7), 0))
+        );
     }
 
     #[test]

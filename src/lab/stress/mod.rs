@@ -45,7 +45,7 @@ mod trial;
 
 pub use case::{Case, EXTRAS, Plan};
 pub use failure::{Failure, Files, FilesError};
-pub use inputs::{Turn, random};
+pub use inputs::{Turn, random, random_pads};
 pub use outcome::{Figures, Keep, Outcome, Trouble};
 pub use page::Extras;
 pub use report::Report;
@@ -68,16 +68,18 @@ type Expected<G> = (&'static str, fn(&G) -> bool);
 pub struct Stress<G> {
     name: String,
     make: Rc<Make<G>>,
-    press: Rc<Press<G>>,
+    /// Otherwise random inputs on every button, axis and pad.
+    press: Option<Rc<Press<G>>>,
     again: Option<fn(G, u32, Player) -> G>,
     before: Option<timed::Before<G>>,
     expected: Option<Expected<G>>,
     axes: u8,
+    pads: u8,
     plan: Plan,
 }
 
 impl<G: Game + 'static> Stress<G> {
-    /// A test of the game that `make` makes from a seed, with random inputs on all 16 buttons.
+    /// A test of the game that `make` makes from a seed, with random inputs on all 16 buttons, on every axis and on every pad.
     #[must_use]
     pub fn new(make: impl Fn(u32) -> G + 'static) -> Self {
         Self::seated(move |seed, _| make(seed))
@@ -89,11 +91,12 @@ impl<G: Game + 'static> Stress<G> {
         Self {
             name: "game".to_owned(),
             make: Rc::new(make),
-            press: Rc::new(|turn| random(turn, Buttons(u16::MAX), 0)),
+            press: None,
             again: None,
             before: None,
             expected: None,
             axes: 0,
+            pads: 1,
             plan: Plan::default(),
         }
     }
@@ -104,16 +107,33 @@ impl<G: Game + 'static> Stress<G> {
         Self { name: name.to_owned(), ..self }
     }
 
-    /// Lets `press` give the inputs: a bot, a script, or [`random`] inputs on the buttons that the game has.
+    /// Lets `press` give the inputs: a bot, a script, or [`random`] inputs on the buttons that the game has. With several pads a match in
+    /// which one of them is never pressed proves nothing.
     #[must_use]
     pub fn press<I: Into<Input>>(self, press: impl Fn(&Turn<'_, G>) -> I + 'static) -> Self {
-        Self { press: Rc::new(move |turn| press(turn).into()), ..self }
+        Self { press: Some(Rc::new(move |turn| press(turn).into())), ..self }
     }
 
     /// Agrees on so many axes ([`GameConfig::axes`](crate::GameConfig::axes)), for a game that has any.
     #[must_use]
     pub fn axes(self, axes: u8) -> Self {
         Self { axes, ..self }
+    }
+
+    /// Agrees on so many pads at each machine ([`GameConfig::pads`](crate::GameConfig::pads)), for a game of more than two.
+    #[must_use]
+    pub fn pads(self, pads: u8) -> Self {
+        Self { pads, ..self }
+    }
+
+    /// The function that gives the inputs.
+    fn presses(&self) -> Rc<Press<G>> {
+        let (axes, pads) = (self.axes, self.pads);
+        let every = Buttons(u16::MAX);
+        self.press.clone().unwrap_or_else(|| match pads {
+            1 => Rc::new(move |turn| random(turn, every, axes)),
+            _ => Rc::new(move |turn| random_pads(turn, every, pads)),
+        })
     }
 
     /// Plays by another plan: other links, another seed, other lengths.

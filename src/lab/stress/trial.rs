@@ -44,7 +44,7 @@ fn play_one<G: Game + 'static>(
         build: |_| unreachable!("each machine and the oracle make their own game"),
         script: |_, _, _| Input::NEUTRAL,
     };
-    let setup = setup(case, stress.axes, before.is_some());
+    let setup = setup(case, (stress.axes, stress.pads), before.is_some());
     let expects_rollbacks = expects_rollbacks(case, &setup.configs);
     let mut sim = SimMatch::new(setup, play);
     #[cfg(feature = "seal")]
@@ -53,13 +53,13 @@ fn play_one<G: Game + 'static>(
     }
     let (end, hook) = (case.frames, stress.before);
     let timed = move |game, press| Timed::new(game, end, press, hook);
-    let (direct, press) = (stress.make.clone(), stress.press.clone());
+    let (direct, press) = (stress.make.clone(), stress.presses());
     sim.make_direct(move |seed| timed(direct(seed, None), press));
     let mut before = before;
     let mut samplers = [None, None];
     for (id, slot) in samplers.iter_mut().enumerate() {
         let (make, again, press, before) =
-            (stress.make.clone(), stress.again, stress.press.clone(), before.take());
+            (stress.make.clone(), stress.again, stress.presses(), before.take());
         let machine = sim.world.machine_mut(id);
         machine.make = Some(Box::new(move |seed, seat| {
             let game = match (before, again) {
@@ -125,13 +125,13 @@ fn run<G: Game>(sim: &mut SimMatch<Timed<G>>, frames: u32) -> Seen {
 }
 
 /// Two machines as different as machines are.
-fn setup(case: &Case, axes: u8, rematch: bool) -> Setup {
+fn setup(case: &Case, (axes, pads): (u8, u8), rematch: bool) -> Setup {
     let mut setup = Setup::new(case.seed, case.link);
     let drawn = |what: u32, below: u32| mix(case.seed as u32 ^ (case.seed >> 32) as u32, what) % below;
     let game_seed = mix(case.seed as u32, (case.seed >> 32) as u32 ^ 0x5EED).max(1);
     for (id, (config, clock)) in setup.configs.iter_mut().zip(&mut setup.clocks).enumerate() {
         config.lobby.seed = Some(game_seed);
-        config.game.axes = axes;
+        (config.game.axes, config.game.pads) = (axes, pads);
         config.lobby.seat = if rematch { Player::Two } else { Player::One };
         if case.variety {
             let id = id as u32 * 16;

@@ -35,7 +35,7 @@ impl Lobby {
 
     /// The flags that an input packet may have: those of version 1 before there are terms.
     fn flags(&self) -> Flags {
-        self.terms().map_or(Flags::VERSION_1, |terms| terms.flags(self.config.game.axes))
+        self.terms().map_or(Flags::VERSION_1, |terms| terms.flags(self.config.game.wire_axes()))
     }
 
     /// Concludes the handshake on a valid input packet: the peer has begun the match, and the rest of the handshake may
@@ -45,7 +45,7 @@ impl Lobby {
             return Err(Refusal::Stranger);
         }
         let Some(terms) = self.terms() else { return Err(Refusal::OutOfPlace) };
-        if packet.axes() != self.config.game.axes {
+        if packet.axes() != self.config.game.wire_axes() {
             return Err(Refusal::InputAxes);
         }
         // We have sent no input that could be acked yet; without an ack from us, the peer's run begins at the first
