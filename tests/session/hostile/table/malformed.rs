@@ -205,7 +205,7 @@ fn malformed_messages(table: &mut Table) {
         ("VERDICT that is finished twice", &whole[5].1, 11, &[2]),
         ("RESYNC that asks twice", &whole[7].1, 11, &[2]),
         ("LEAVING for no reason", &whole[8].1, 13, &[0]),
-        ("LEAVING for an unknown reason", &whole[8].1, 13, &[3]),
+        ("LEAVING for an unknown reason", &whole[8].1, 13, &[0xFF]),
         ("OFFER with 255 bytes of user data", &whole[2].1, 46, &[0xFF]),
         ("REFUSE of field 0", &whole[3].1, 9, &[0]),
         ("REFUSE of field 9", &whole[3].1, 9, &[9]),
