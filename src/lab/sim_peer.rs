@@ -438,6 +438,7 @@ impl<G: Game> Machine for SimPeer<G> {
             before(game, session.current(), buttons);
         }
         let advanced = session.advance(now + self.frames_ahead_by, game, buttons);
+        session.look_ahead(game, |_| {});
         for (frame, inputs) in session.confirmed() {
             let after = frame.next();
             let digest = match session.snapshot(after) {

@@ -203,6 +203,15 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         advanced
     }
 
+    /// Steps the game ahead of the match, hands it to `draw`, and puts it back: see [`Session::look_ahead`]. Without a match `draw` gets
+    /// the game as it is.
+    pub fn look_ahead<G: Game<Snapshot = S>>(&mut self, game: &mut G, draw: impl FnOnce(&mut G)) {
+        match &mut self.stage {
+            Stage::Playing(session) => session.look_ahead(game, draw),
+            _ => draw(game),
+        }
+    }
+
     /// Sends a message of the game's own, such as chat: at most 1,024 bytes, delivered once and in order.
     ///
     /// # Errors

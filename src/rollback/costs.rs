@@ -147,6 +147,7 @@ impl<S> Rollback<S> {
         &mut self,
         frame: Frame,
         game: &mut G,
+        is_shown: bool,
     ) -> Result<(), StateError> {
         let begun = self.meter.now();
         self.save(frame, game, false)?;
@@ -154,7 +155,7 @@ impl<S> Rollback<S> {
             self.meter.save.add(self.meter.since(begun));
         }
         let begun = self.meter.now();
-        self.step(frame, game, true);
+        self.step(frame, game, is_shown);
         self.meter.step.add(self.meter.since(begun));
         self.meter.due = frame.plus(MEASURE_EVERY_FRAMES);
         self.meter.awaits_rollback = true;

@@ -3,9 +3,11 @@
 //! A session runs on a [`Rollback`]. The engine can also be used alone, where inputs do not come from an RBN1 peer:
 //! [`confirm`](Rollback::confirm) inputs as they become known, [`advance`](Rollback::advance) a frame at a time.
 
+mod ahead;
 mod costs;
 mod cues;
 mod inside;
+mod over;
 pub(crate) mod prediction;
 mod queue;
 mod rewind;
@@ -22,6 +24,7 @@ pub use costs::Costs;
 use prediction::Prediction;
 pub use queue::InputError;
 use saving::Saving;
+pub(crate) use types::MAX_LOOK_AHEAD;
 pub use types::{Advance, EngineConfig, MAX_WINDOW, RollbackStats};
 
 use crate::{CueEvent, Cues, Frame, Game, Input, Inputs, Player, StateError, protocol::trace};
@@ -97,6 +100,8 @@ pub struct Rollback<S> {
     mispredicted: Option<Frame>,
     cues: CueLedger,
     scratch: Cues,
+    /// The slot for the state to go back to after a look ahead, if there are any.
+    ahead: Option<Box<S>>,
     stats: RollbackStats,
     meter: Meter,
 }
@@ -104,9 +109,11 @@ pub struct Rollback<S> {
 impl<S> Rollback<S> {
     /// An engine for `game` as it is now, which becomes state 0.
     ///
-    /// A window above [`MAX_WINDOW`] is taken as [`MAX_WINDOW`]; a session's config refuses it before that.
+    /// A window above [`MAX_WINDOW`] is taken as [`MAX_WINDOW`], and a look-ahead above 8 as 8; a session's config refuses them
+    /// before that.
     pub fn new<G: Game<Snapshot = S>>(config: EngineConfig, game: &G) -> Self {
-        let config = EngineConfig { window: config.window.min(MAX_WINDOW), ..config };
+        let window = config.window.min(MAX_WINDOW);
+        let config = EngineConfig { window, look_ahead: config.look_ahead.min(MAX_LOOK_AHEAD), ..config };
         // If the caller needs all snapshots, all are saved.
         let sparse = config.cadence_frames != 1 && config.saving.is_sparse(game);
         Self {
@@ -121,6 +128,7 @@ impl<S> Rollback<S> {
             mispredicted: None,
             cues: CueLedger::new(config.window, config.cue_moves_within),
             scratch: Cues::new(),
+            ahead: (config.look_ahead > 0).then(|| Box::new(game.snapshot())),
             stats: RollbackStats::default(),
             meter: Meter::new(config.stopwatch),
         }
@@ -241,21 +249,23 @@ impl<S> Rollback<S> {
         if self.current == Frame::ZERO && self.begin(game)? {
             return Ok(Advance::Ended);
         }
+        // With a look-ahead its last step is shown instead.
+        let is_shown = self.config.look_ahead == 0;
         let may_step = step_current && self.window_is_open();
         if let Some(frame) = self.mispredicted {
             if self.meter.awaits_rollback() {
-                self.resimulate_measured(frame, game, !may_step)?;
+                self.resimulate_measured(frame, game, is_shown && !may_step)?;
             } else {
-                self.resimulate(frame, game, !may_step)?;
+                self.resimulate(frame, game, is_shown && !may_step)?;
             }
         }
         let now = self.current;
         let outcome = if may_step {
             if self.meter.is_due(now) {
-                self.step_measured(now, game)?;
+                self.step_measured(now, game, is_shown)?;
             } else {
                 self.save(now, game, false)?;
-                self.step(now, game, true);
+                self.step(now, game, is_shown);
             }
             self.current = now.next();
             Advance::Stepped
@@ -264,16 +274,6 @@ impl<S> Rollback<S> {
         };
         self.cues.reconcile(now);
         Ok(if self.settle(game)? { Advance::Ended } else { outcome })
-    }
-
-    /// Ends the match because the game could not save or restore a state. No frame settles any more, and every open cue is
-    /// cancelled.
-    #[cold]
-    pub(super) fn fail(&mut self, error: StateError) -> Advance {
-        self.cues.reconcile(self.current);
-        self.cues.cancel_from(self.settled, self.current);
-        self.over = Some(Err(error));
-        Advance::Failed
     }
 
     /// Looks at the game before its first frame; returns whether the match has ended in state 0, which is settled from the start.
@@ -368,19 +368,6 @@ impl<S> Rollback<S> {
         Ok(finished)
     }
 
-    /// Ends the match in state `end`. Frames stepped beyond it are undone: the state is restored, their cues are
-    /// cancelled.
-    fn end<G: Game<Snapshot = S>>(&mut self, end: Frame, game: &mut G) -> Result<(), StateError> {
-        if end < self.current {
-            self.go_back(end, game)?;
-            self.cues.cancel_from(end, self.current);
-            self.current = end;
-        }
-        self.keep_last(end, game)?;
-        self.over = Some(Ok(end));
-        Ok(())
-    }
-
     /// The next frame to step; the game is in this state.
     #[inline]
     #[must_use]
@@ -438,22 +425,6 @@ impl<S> Rollback<S> {
     #[must_use]
     pub fn snapshot(&self, frame: Frame) -> Option<&S> {
         self.snapshots.get(frame)
-    }
-
-    /// The frame of the state in which the match ended, once that is settled.
-    #[inline]
-    #[must_use]
-    pub fn ended(&self) -> Option<Frame> {
-        match self.over {
-            Some(Ok(frame)) => Some(frame),
-            None | Some(Err(_)) => None,
-        }
-    }
-
-    /// Why the game could not save or restore a state, after [`Advance::Failed`].
-    #[must_use]
-    pub fn failure(&self) -> Option<&StateError> {
-        self.over.as_ref()?.as_ref().err()
     }
 
     /// The frame to which the next [`advance`](Self::advance) will roll back, if it will.

@@ -6,6 +6,9 @@ use core::time::Duration;
 /// The most frames that can be predicted, and therefore resimulated.
 pub const MAX_WINDOW: u32 = 22;
 
+/// The most frames that can be looked ahead.
+pub(crate) const MAX_LOOK_AHEAD: u32 = 8;
+
 /// The configuration of an engine.
 #[derive(Clone, Copy, Debug)]
 pub struct EngineConfig {
@@ -17,6 +20,9 @@ pub struct EngineConfig {
     pub cue_moves_within: u32,
     /// The policy that decides which frames are saved.
     pub saving: Saving,
+    /// How many frames [`look_ahead`](super::Rollback::look_ahead) steps, at most 8. With any, the newest frame is not
+    /// [shown](crate::Cues::is_shown).
+    pub look_ahead: u32,
     /// The frames whose number is a multiple of this are saved under every policy, because the caller needs their snapshots
     /// when they settle. 0 is none.
     pub cadence_frames: u32,
@@ -31,6 +37,7 @@ impl Default for EngineConfig {
             prediction: Prediction::default(),
             cue_moves_within: 3,
             saving: Saving::default(),
+            look_ahead: 0,
             cadence_frames: 0,
             stopwatch: None,
         }

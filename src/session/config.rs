@@ -2,7 +2,7 @@
 
 use super::config_error::ConfigError;
 use crate::game::MAX_PADS;
-use crate::rollback::MAX_WINDOW;
+use crate::rollback::{MAX_LOOK_AHEAD, MAX_WINDOW};
 use crate::wire::message::{Extensions, MAX_CADENCE, MAX_USER_DATA, MAX_WINDOW_AND_DELAY};
 use crate::{Buttons, FrameRate, Input, MAX_AXES, Player, Prediction, Saving};
 use core::time::Duration;
@@ -96,6 +96,10 @@ pub struct RollbackConfig {
     pub kept_buttons: Buttons,
     /// A cue that a rollback moves by at most this many frames is the same cue. By default 3.
     pub cue_moves_within: u32,
+    /// How many frames [`Session::look_ahead`](crate::Session::look_ahead) steps on predicted inputs, only to draw them: at most
+    /// 8, by default 0. It hides the frames that a game takes to react to a button. Each displayed frame costs a save, a
+    /// restore and these steps.
+    pub look_ahead_frames: u8,
     /// A clock by which the cost of a step, a save and a restore is measured now and then. `Online` on UDP
     /// takes [`net::stopwatch`](crate::net::stopwatch()). Without one, the default, nothing is measured: [`Saving::Auto`]
     /// decides by the size of the state. States and packets do not depend on it.
@@ -172,6 +176,7 @@ impl Default for RollbackConfig {
             saving: Saving::Auto,
             kept_buttons: Buttons(u16::MAX),
             cue_moves_within: 3,
+            look_ahead_frames: 0,
             stopwatch: None,
         }
     }
@@ -248,6 +253,9 @@ impl Config {
             return Err(ConfigError::Window { window_frames });
         }
         Self::check_delay(window_frames, delay_frames)?;
+        if u32::from(rollback.look_ahead_frames) > MAX_LOOK_AHEAD {
+            return Err(ConfigError::LookAhead { look_ahead_frames: rollback.look_ahead_frames });
+        }
         if !(1..=MAX_CADENCE).contains(cadence_frames) {
             return Err(ConfigError::Cadence { cadence_frames: *cadence_frames });
         }
@@ -347,6 +355,9 @@ mod tests {
         assert_eq!(delay(0, 25), Err(ConfigError::Delay { delay_frames: 25 }));
         let too_much = ConfigError::WindowAndDelay { window_frames: 22, delay_frames: 9 };
         assert_eq!(delay(22, 9), Err(too_much));
+        let ahead =
+            |look_ahead_frames| checked(|config| config.rollback.look_ahead_frames = look_ahead_frames);
+        assert_eq!((ahead(8), ahead(9)), (Ok(()), Err(ConfigError::LookAhead { look_ahead_frames: 9 })));
         let cadence = |cadence_frames| checked(|config| config.cadence_frames = cadence_frames);
         assert_eq!((cadence(1), cadence(600)), (Ok(()), Ok(())));
         for cadence_frames in [0, 601, u16::MAX] {

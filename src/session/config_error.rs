@@ -2,7 +2,7 @@
 
 use super::config::Config;
 use crate::game::MAX_PADS;
-use crate::rollback::MAX_WINDOW;
+use crate::rollback::{MAX_LOOK_AHEAD, MAX_WINDOW};
 use crate::wire::message::{MAX_CADENCE, MAX_USER_DATA, MAX_WINDOW_AND_DELAY};
 use crate::{FrameRate, MAX_AXES};
 use core::fmt;
@@ -50,6 +50,11 @@ pub enum ConfigError {
         window_frames: u8,
         /// The delay.
         delay_frames: u8,
+    },
+    /// More than 8 frames are to be looked ahead.
+    LookAhead {
+        /// The number of frames.
+        look_ahead_frames: u8,
     },
     /// No frames between checksums, or more than 600: a desync would not be noticed.
     Cadence {
@@ -101,6 +106,9 @@ impl fmt::Display for ConfigError {
                 "a window of {window_frames} and an input delay of {delay_frames} frames are together more than \
                  {MAX_WINDOW_AND_DELAY}"
             ),
+            Self::LookAhead { look_ahead_frames } => {
+                write!(f, "a look-ahead of {look_ahead_frames} frames is more than {MAX_LOOK_AHEAD}")
+            }
             Self::Cadence { cadence_frames } => {
                 write!(f, "a cadence of {cadence_frames} frames is outside 1..={MAX_CADENCE}")
             }

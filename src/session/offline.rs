@@ -57,8 +57,8 @@ pub struct Offline<S> {
 }
 
 impl<S> Offline<S> {
-    /// A match of `game` as it is now, whose first frame is due at `now`. Of the config only the frame rate, the axes and the
-    /// pads count.
+    /// A match of `game` as it is now, whose first frame is due at `now`. Of the config only the frame rate, the axes, the pads
+    /// and the look-ahead count.
     ///
     /// # Errors
     /// If the config makes no sense.
@@ -70,6 +70,7 @@ impl<S> Offline<S> {
             prediction: config.rollback.prediction,
             cue_moves_within: 0,
             saving: Saving::Sparse,
+            look_ahead: u32::from(config.rollback.look_ahead_frames),
             cadence_frames: 0,
             stopwatch: None,
         };
@@ -113,6 +114,11 @@ impl<S> Offline<S> {
             Advance::Stalled => Advanced::Stalled,
             Advance::Ended | Advance::Failed => Advanced::Ended,
         }
+    }
+
+    /// Steps the game ahead of the match, hands it to `draw`, and puts it back: see [`Session::look_ahead`](crate::Session::look_ahead).
+    pub fn look_ahead<G: Game<Snapshot = S>>(&mut self, game: &mut G, draw: impl FnOnce(&mut G)) {
+        self.rollback.look_ahead(game, draw);
     }
 
     /// Stops the clock: no frame is due until [`resume`](Self::resume).

@@ -97,6 +97,20 @@ impl<S: Fields> Session<S> {
         advanced
     }
 
+    /// Steps the game [`look_ahead_frames`](crate::RollbackConfig::look_ahead_frames) beyond the match on the inputs that are known or
+    /// predicted, hands it to `draw`, and puts it back. Without a look-ahead, and after the end, `draw` gets the game as it is.
+    ///
+    /// Call it once after each [`advance`](Self::advance) that stepped or stalled, in place of drawing the game. The match does not
+    /// change: it sends the same packets and tells the same cues, and those of the frames ahead are not told. The last step
+    /// is [shown](crate::Cues::is_shown), and the newest frame of the match is not. `draw` must not change the game's state.
+    pub fn look_ahead<G: Game<Snapshot = S>>(&mut self, game: &mut G, draw: impl FnOnce(&mut G)) {
+        if !self.ending.is_playing() {
+            return draw(game);
+        }
+        self.simulation.rollback().look_ahead(game, draw);
+        self.engine_failed();
+    }
+
     /// Lets a frame pass in which nothing is stepped any more: the verdict may take a few.
     fn idle(&mut self, now: Time) -> Advanced {
         self.simulation.forget_last();

@@ -38,6 +38,7 @@ impl<S> Simulation<S> {
             prediction: config.rollback.prediction,
             cue_moves_within: config.rollback.cue_moves_within,
             saving: config.rollback.saving,
+            look_ahead: u32::from(config.rollback.look_ahead_frames),
             cadence_frames: u32::from(cadence_frames),
             stopwatch: config.rollback.stopwatch,
         };

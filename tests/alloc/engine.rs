@@ -16,7 +16,8 @@ fn a_match_with_rollbacks_cues_and_a_recorder() {
     let inputs = games::playground::script::fight(11, 2_000).unwrap();
     let mut game = Playground::new(11).unwrap();
     // Some frames and rollbacks are measured.
-    let config = EngineConfig { stopwatch: Some(rebout::net::stopwatch), ..EngineConfig::default() };
+    let config =
+        EngineConfig { stopwatch: Some(rebout::net::stopwatch), look_ahead: 2, ..EngineConfig::default() };
     let mut engine = Rollback::new(config, &game);
     let mut recorder = Recorder::new(11);
     let mut heard = 0;
@@ -30,6 +31,7 @@ fn a_match_with_rollbacks_cues_and_a_recorder() {
                 engine.confirm(Player::Two, Frame(late as u32), inputs[late][Player::Two]).unwrap();
             }
             engine.advance(&mut game);
+            engine.look_ahead(&mut game, |_| {});
             recorder.record_settled(&engine).unwrap();
             heard += engine.cues().len();
         }

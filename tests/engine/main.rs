@@ -1,5 +1,6 @@
 //! The engine without a network: state, rollback, cues, the sync test, replays, and the games it is tested with.
 
+mod ahead;
 mod costs;
 mod cues;
 mod failing;

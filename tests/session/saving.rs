@@ -1,4 +1,4 @@
-//! The saving policy of a machine: the peer does not notice it, and the game sees the same match.
+//! The saving policy and the look-ahead of a machine: the peer does not notice them, and the game sees the same match.
 
 use crate::round::{ENDLESS, Round, round};
 use core::time::Duration;
@@ -58,7 +58,7 @@ struct Shown {
 }
 
 impl Match {
-    fn play(&self, policies: [Saving; 2]) -> (Shown, u64) {
+    fn play(&self, policies: [Saving; 2], ahead: [u8; 2]) -> (Shown, u64) {
         let link = LinkConfig {
             jitter: Duration::from_millis(self.jitter_ms),
             loss: Chance::percent(self.loss),
@@ -67,6 +67,7 @@ impl Match {
         let mut setup = Setup::new(self.seed, link);
         for (id, config) in setup.configs.iter_mut().enumerate() {
             config.rollback.saving = policies[id];
+            config.rollback.look_ahead_frames = ahead[id];
             config.rollback.window_frames = self.windows[id];
             config.rollback.delay_frames = Some(self.delays[id]);
             config.cadence_frames = self.cadence;
@@ -101,7 +102,7 @@ impl Match {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn a_match_is_the_same_datagram_by_datagram_under_every_policy(
@@ -110,10 +111,21 @@ proptest! {
             [Saving::Sparse, Saving::Every], [Saving::Every, Saving::Sparse], [Saving::Sparse, Saving::Sparse],
         ]),
     ) {
-        let (every, replayed) = played.play([Saving::Every; 2]);
+        let (every, replayed) = played.play([Saving::Every; 2], [0; 2]);
         prop_assert_eq!(replayed, 0);
-        let (other, _) = played.play(policies);
+        let (other, _) = played.play(policies, [0; 2]);
         prop_assert_eq!(every, other);
+    }
+
+    #[test]
+    fn a_match_is_the_same_datagram_by_datagram_with_a_look_ahead(
+        played in matches(),
+        saving in prop::sample::select(vec![Saving::Every, Saving::Sparse]),
+        ahead in prop::sample::select(vec![[1_u8, 0], [0, 3], [8, 8]]),
+    ) {
+        let (plain, _) = played.play([saving; 2], [0; 2]);
+        let (other, _) = played.play([saving; 2], ahead);
+        prop_assert_eq!(plain, other);
     }
 }
 
@@ -128,7 +140,7 @@ fn sparse_match_restores_before_a_misprediction() {
         delays: [0, 0],
         cadence: 30,
     };
-    let (sparse, replayed) = played.play([Saving::Sparse; 2]);
+    let (sparse, replayed) = played.play([Saving::Sparse; 2], [0; 2]);
     assert!(replayed > 50, "{replayed}");
     assert!(sparse.compared >= 12, "{sparse:?}");
     assert!(sparse.cues.iter().all(|cues| cues.len() > 100), "{sparse:?}");
