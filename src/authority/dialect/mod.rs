@@ -207,15 +207,18 @@ pub(crate) trait ServerEnd: Debug {
     /// Returns the number of datagrams.
     fn plan_broadcast(&mut self, parts: &Parts, budget: usize) -> usize;
 
-    /// Writes one of the chosen datagrams with the numbers of this connection, and the last input applied for this client.
-    fn write_broadcast(
-        &mut self,
-        now: Time,
-        parts: &Parts,
-        at: usize,
-        applied: u32,
-        buf: &mut [u8],
-    ) -> Option<usize>;
+    /// Writes the next of the chosen datagrams, with the numbers of this connection.
+    fn write_broadcast(&mut self, now: Time, parts: &Parts, rest: &Rest, buf: &mut [u8]) -> Option<usize>;
+}
+
+/// The rest of a broadcast to one client.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rest {
+    /// The datagram that is sent next, and how many there are.
+    pub(crate) at: usize,
+    pub(crate) count: usize,
+    /// The input of the client that was applied last.
+    pub(crate) applied: u32,
 }
 
 /// The prepared datagrams of a broadcast, one after the other. The same memory serves every broadcast.

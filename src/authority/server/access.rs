@@ -25,6 +25,7 @@ const MAX_TRIALS: usize = 64;
 /// An address that has passed its trial, or has proven itself on an encrypted connection.
 #[derive(Debug)]
 pub(super) struct Newcomer {
+    pub(super) addr: SocketAddr,
     pub(super) id: u8,
     pub(super) challenges: Challenges,
 }
@@ -93,8 +94,9 @@ impl Access {
     ) -> Result<Option<Newcomer>, Refusal> {
         // The packets of a guest that is only reached may be recorded ones.
         let is_confirmed = self.vouched(from).is_some_and(|guest| guest.is_confirmed);
-        let newcomer =
-            |number| Ok(offer.ok().map(|id| Newcomer { id, challenges: Challenges::after(number) }));
+        let newcomer = |number| {
+            Ok(offer.ok().map(|id| Newcomer { addr: from, id, challenges: Challenges::after(number) }))
+        };
         let stranger = Stranger { now, from, offer: offer.ok(), key: self.key, seed: self.seed };
         match W::judge(&stranger, datagram)? {
             Verdict::Offer(..) if is_confirmed => newcomer(self.entropy.next_u64() as u16),
@@ -107,7 +109,7 @@ impl Access {
             Verdict::Packet(Heard { named: Some(named), proves: true, .. }) if is_confirmed => {
                 newcomer(named)
             }
-            Verdict::Packet(heard) => self.hear_packet::<W>(now, from, datagram, heard, offer),
+            Verdict::Packet(heard) => self.hear_packet::<W>(&stranger, datagram, heard),
         }
     }
 
@@ -130,44 +132,32 @@ impl Access {
 
     fn hear_packet<W: Wire>(
         &mut self,
-        now: Time,
-        from: SocketAddr,
+        stranger: &Stranger,
         datagram: &[u8],
         heard: Heard,
-        offer: Result<u8, NoSeat>,
     ) -> Result<Option<Newcomer>, Refusal> {
+        let Stranger { now, from, offer, .. } = *stranger;
         self.trials.retain(|trial| trial.addr() != from || !trial.is_void(now));
         let at = match self.trials.iter().position(|trial| trial.addr() == from) {
             Some(at) => at,
-            None => self.begin_trial(now, from, heard, offer)?,
+            None => self.begin_trial(stranger, heard)?,
         };
         self.trials[at].hear(now, heard, datagram.len())?;
-        if let Some((id, challenges)) = self.trials[at].passed() {
+        if let Some(newcomer) = self.trials[at].passed() {
             self.trials.remove(at);
             // Somebody else may have taken the id, or the last seat. The client asks again.
-            return if offer == Ok(id) {
-                Ok(Some(Newcomer { id, challenges }))
-            } else {
-                Err(Refusal::Stranger)
-            };
+            return if offer == Some(newcomer.id) { Ok(Some(newcomer)) } else { Err(Refusal::Stranger) };
         }
         self.challenge::<W>(now, at, datagram)?;
         Ok(None)
     }
 
     /// Begins the trial of an address that has proven itself, and returns its place.
-    fn begin_trial(
-        &mut self,
-        now: Time,
-        from: SocketAddr,
-        heard: Heard,
-        offer: Result<u8, NoSeat>,
-    ) -> Result<usize, Refusal> {
-        let (Some(named), source) = (heard.named, Source::customer(from)) else {
-            return Err(Refusal::Stranger);
-        };
+    fn begin_trial(&mut self, stranger: &Stranger, heard: Heard) -> Result<usize, Refusal> {
+        let Stranger { now, from, offer, .. } = *stranger;
+        let (named, source) = (heard.named.ok_or(Refusal::Stranger)?, Source::customer(from));
         let is_proof = self.guesses.judge(now, source, heard.proves);
-        let Some(id) = offer.ok().filter(|_| is_proof) else { return Err(Refusal::Stranger) };
+        let id = offer.filter(|_| is_proof).ok_or(Refusal::Stranger)?;
         self.trials.retain(|trial| !trial.is_void(now));
         let is_same = |trial: &Trial| Source::customer(trial.addr()) == source;
         if self.trials.iter().filter(|trial| is_same(trial)).count() >= self.max_trials_per_source {

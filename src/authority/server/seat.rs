@@ -1,11 +1,12 @@
 //! One client at a server: its address, its connection, its inputs, and its outgoing datagrams.
 
 use super::LeftWhy;
+use super::access::Newcomer;
 use super::inputs::{InputQueue, InputStats};
 use super::log::Log;
 use crate::Frame;
 use crate::authority::config::ServerConfig;
-use crate::authority::dialect::{Challenges, FromClient, NumberedInput, Parts, ServerEnd, Wire};
+use crate::authority::dialect::{FromClient, NumberedInput, Parts, Rest, ServerEnd, Wire};
 use crate::authority::record::{Record, Terms};
 use crate::authority::world::Command;
 use crate::channel::refusal::Refusal;
@@ -31,16 +32,6 @@ enum Phase {
         left: u8,
         due: Time,
     },
-}
-
-/// The rest of a broadcast.
-#[derive(Clone, Copy, Debug)]
-struct Rest {
-    /// The datagram that is sent next, and how many there are.
-    at: usize,
-    count: usize,
-    /// The input that was applied for it.
-    applied: u32,
 }
 
 /// Datagrams that wait to be sent, beside those of the link.
@@ -93,17 +84,11 @@ impl<W: Wire> Seat<W> {
         }
     }
 
-    /// Seats a client that has shown by these challenges that it receives; its link begins after them. `listened` is the time
+    /// Seats a client that has shown by its challenges that it receives; its link begins after them. `listened` is the time
     /// spent listening, and `told` the newest mark of the log.
-    pub(super) fn take(
-        &mut self,
-        (now, listened): (Time, Time),
-        addr: SocketAddr,
-        id: u8,
-        challenges: &Challenges,
-        told: u64,
-    ) {
-        self.link.begin(now, id, challenges);
+    pub(super) fn take(&mut self, (now, listened): (Time, Time), newcomer: &Newcomer, told: u64) {
+        let Newcomer { addr, id, challenges } = *newcomer;
+        self.link.begin(now, id, &challenges);
         self.inputs.clear();
         (self.phase, self.addr, self.id, self.told) = (Phase::Playing, addr, id, told);
         self.presence = Presence { heard_at: listened, said_leave: None };
@@ -290,11 +275,10 @@ impl<W: Wire> Seat<W> {
         if len.is_some() || !self.is_playing() {
             return len.map(|len| Written { len, is_snapshot: false });
         }
-        let Rest { at, count, applied } =
-            self.outgoing.broadcast.take().filter(|rest| rest.at < rest.count)?;
-        let len = self.link.write_broadcast(now, parts, at, applied, buf)?;
-        if at + 1 < count {
-            self.outgoing.broadcast = Some(Rest { at: at + 1, count, applied });
+        let rest = self.outgoing.broadcast.take().filter(|rest| rest.at < rest.count)?;
+        let len = self.link.write_broadcast(now, parts, &rest, buf)?;
+        if rest.at + 1 < rest.count {
+            self.outgoing.broadcast = Some(Rest { at: rest.at + 1, ..rest });
         }
         Some(Written { len, is_snapshot: true })
     }
@@ -324,6 +308,7 @@ impl<W: Wire> Seat<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::authority::dialect::Challenges;
     use crate::authority::dialect::game::GameWire;
 
     #[test]
@@ -331,7 +316,7 @@ mod tests {
         let mut seat = Seat::<GameWire>::empty(&ServerConfig::new(1));
         let [one, two] = [1, 2].map(|n| SocketAddr::from(([192, 0, 2, n], 7)));
         let (now, challenges) = ((Time::ZERO, Time::ZERO), Challenges::after(5));
-        seat.take(now, one, 1, &challenges, 0);
+        seat.take(now, &Newcomer { addr: one, id: 1, challenges }, 0);
         seat.hear(now, Frame(0), FromClient::JoinAgain { tells_restart: true }, &[]);
         seat.hear(now, Frame(0), FromClient::Ping(7), &[]);
         let mut parts = Parts::new();
@@ -339,7 +324,7 @@ mod tests {
         seat.begin_broadcast(&parts, 1);
         seat.leave(Time::ZERO, LeftWhy::Left);
         let later = Time::ZERO + Span::from_secs(60);
-        seat.take((later, later), two, 2, &challenges, 9);
+        seat.take((later, later), &Newcomer { addr: two, id: 2, challenges }, 9);
         assert_eq!((seat.presence.heard_at, seat.told, seat.id, seat.addr), (later, 9, 2, two));
         assert!(seat.write(Time::ZERO, &parts, &mut [0; 64]).is_none());
     }

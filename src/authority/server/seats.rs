@@ -1,6 +1,7 @@
 //! All seats of a server, found by address, and the queue of those that have something to send.
 
 use super::LeftWhy;
+use super::access::Newcomer;
 use super::entities::Entities;
 use super::event::NoSeat;
 use super::log::Log;
@@ -8,7 +9,7 @@ use super::ready::Ready;
 use super::seat::{Seat, Written};
 use crate::Frame;
 use crate::authority::config::ServerConfig;
-use crate::authority::dialect::{Challenges, NumberedInput, Parts, Wire};
+use crate::authority::dialect::{NumberedInput, Parts, Wire};
 use crate::channel::cookie::address_bytes;
 use crate::channel::keyed_hash::{Key, keyed_hash};
 use crate::channel::refusal::Refusal;
@@ -105,21 +106,14 @@ impl<W: Wire> Seats<W> {
         seated.filter(|seat| Source::customer(seat.addr()) == source).count() >= self.max_per_source
     }
 
-    /// An empty seat for an address that has shown by these challenges that it receives.
-    pub(super) fn seat(
-        &mut self,
-        now: (Time, Time),
-        addr: SocketAddr,
-        id: u8,
-        challenges: &Challenges,
-        told: u64,
-    ) -> Option<&mut Seat<W>> {
-        let at = self.seats.iter().position(Seat::is_empty)?;
+    /// An empty seat for a newcomer.
+    pub(super) fn seat(&mut self, now: (Time, Time), newcomer: &Newcomer, told: u64) -> Option<&mut Seat<W>> {
+        let (at, addr) = (self.seats.iter().position(Seat::is_empty)?, newcomer.addr);
         let place = self.by_addr.partition_point(|(known, _)| *known < key(addr));
         self.by_addr.insert(place, (key(addr), at as u8));
         self.ready.push(at);
-        self.seats[at].take(now, addr, id, challenges, told);
-        trace::seat_given(addr, id);
+        self.seats[at].take(now, newcomer, told);
+        trace::seat_given(addr, newcomer.id);
         Some(&mut self.seats[at])
     }
 
@@ -239,6 +233,7 @@ impl<W: Wire> Seats<W> {
 mod tests {
     use super::*;
     use crate::authority::GameWire;
+    use crate::authority::dialect::Challenges;
     use std::collections::BTreeSet;
 
     const NOW: (Time, Time) = (Time::ZERO, Time::ZERO);
@@ -261,7 +256,8 @@ mod tests {
     }
 
     fn seat(seats: &mut Seats<GameWire>, port: u16, id: u8) -> usize {
-        seats.seat(NOW, addr(port), id, &Challenges::after(0), id.into()).expect("a seat");
+        let newcomer = Newcomer { addr: addr(port), id, challenges: Challenges::after(0) };
+        seats.seat(NOW, &newcomer, id.into()).expect("a seat");
         seats.of_addr(addr(port)).expect("a seat")
     }
 
@@ -286,7 +282,8 @@ mod tests {
         let (mut seats, v6) = (self::seats(3, 1), |network: u16| {
             SocketAddr::from(([0x2001, 0xDB8, 1, network, 0, 0, 0, 1], 7))
         });
-        seats.seat(NOW, v6(5), 1, &Challenges::after(0), 0).expect("a seat");
+        let newcomer = Newcomer { addr: v6(5), id: 1, challenges: Challenges::after(0) };
+        seats.seat(NOW, &newcomer, 0).expect("a seat");
         assert_eq!(seats.offer(v6(6), false, &entities), Err(NoSeat::SourceLimit));
         assert!(seats.offer(addr(9), false, &entities).is_ok());
     }

@@ -1,6 +1,5 @@
 //! The datagrams of a server: those of seats and of strangers, and those that go out.
 
-use super::access::Newcomer;
 use super::{Server, ServerEvent};
 use crate::Protocol;
 use crate::authority::dialect::{ServerEnd, Wire};
@@ -15,18 +14,16 @@ impl<W: Wire> Server<W> {
     fn hear_stranger(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Result<(), Refusal> {
         let is_vouched = self.access.vouched(from).is_some();
         let offer = self.seats.offer(from, is_vouched, self.replicated.entities());
-        let Some(Newcomer { id, challenges }) = self.access.hear::<W>(now, from, datagram, offer)? else {
-            return Ok(());
-        };
+        let Some(newcomer) = self.access.hear::<W>(now, from, datagram, offer)? else { return Ok(()) };
         let (times, terms, frame) = (self.times(now), self.terms(), self.clock.frame());
         let told = self.replicated.log().newest();
-        let seat = self.seats.seat(times, from, id, &challenges, told).ok_or(Refusal::NoRoom)?;
-        self.replicated.admit(id);
+        let seat = self.seats.seat(times, &newcomer, told).ok_or(Refusal::NoRoom)?;
+        self.replicated.admit(newcomer.id);
         seat.greet(now, &terms, frame, || {
             self.replicated
                 .records(move |course, rate| W::ServerLink::course_for_newcomer(course, frame, rate))
         });
-        self.tell(ServerEvent::Joined { id, addr: from });
+        self.tell(ServerEvent::Joined { id: newcomer.id, addr: from });
         let at = self.seats.of_addr(from).ok_or(Refusal::Stranger)?;
         self.seats.hear(times, at, frame, datagram)
     }

@@ -4,6 +4,7 @@
 //! leave random gaps. It gets its seat once it has acknowledged several of them. Until then it is sent no more bytes, and no
 //! more datagrams, than have come from it.
 
+use super::access::Newcomer;
 use crate::authority::dialect::{AcceptRange, Challenges, Heard};
 use crate::channel::refusal::Refusal;
 use crate::protocol::time::{Span, Time};
@@ -109,9 +110,10 @@ impl Trial {
         Ok(())
     }
 
-    /// The id and the challenges of a newcomer that has shown that it receives.
-    pub(super) fn passed(&self) -> Option<(u8, Challenges)> {
-        (self.passed >= NEEDED).then_some((self.id, self.challenges))
+    /// The newcomer, if it has shown that it receives.
+    pub(super) fn passed(&self) -> Option<Newcomer> {
+        let Self { addr, id, challenges, .. } = *self;
+        (self.passed >= NEEDED).then_some(Newcomer { addr, id, challenges })
     }
 
     /// Whether the newcomer has named too many numbers that it was not sent, or is gone.

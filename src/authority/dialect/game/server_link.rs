@@ -3,7 +3,7 @@
 use super::connection::{Connection, OF_CLIENT};
 use super::message::{self, EVENTS_HEAD, MAX_RECORD, Message};
 use super::responder::decode;
-use crate::authority::dialect::{Challenges, FromClient, NumberedInput, Parts, ServerEnd};
+use crate::authority::dialect::{Challenges, FromClient, NumberedInput, Parts, Rest, ServerEnd};
 use crate::authority::record::{Record, Shown, Terms};
 use crate::authority::world::{Body, Command};
 use crate::channel::refusal::Refusal;
@@ -204,22 +204,15 @@ impl ServerEnd for ServerLink {
         parts.len()
     }
 
-    fn write_broadcast(
-        &mut self,
-        now: Time,
-        parts: &Parts,
-        at: usize,
-        applied: u32,
-        buf: &mut [u8],
-    ) -> Option<usize> {
-        let part = parts.get(at)?;
+    fn write_broadcast(&mut self, now: Time, parts: &Parts, rest: &Rest, buf: &mut [u8]) -> Option<usize> {
+        let part = parts.get(rest.at)?;
         let datagram = buf.get_mut(..part.len())?;
         datagram.copy_from_slice(part);
         let ControlHeader { sequence, ack, ack_bits } = self.connection.header(now);
         datagram.get_mut(4..6)?.copy_from_slice(&sequence.to_be_bytes());
         datagram.get_mut(6..8)?.copy_from_slice(&ack.to_be_bytes());
         datagram.get_mut(8..12)?.copy_from_slice(&ack_bits.to_be_bytes());
-        *datagram.last_chunk_mut()? = applied.to_be_bytes();
+        *datagram.last_chunk_mut()? = rest.applied.to_be_bytes();
         Some(part.len())
     }
 }

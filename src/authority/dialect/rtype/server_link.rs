@@ -6,7 +6,7 @@ use super::replies::Replies;
 use super::updates::{self, Updates};
 use super::{decode, to_wire};
 use crate::Frame;
-use crate::authority::dialect::{Challenges, FromClient, NumberedInput, Parts, ServerEnd};
+use crate::authority::dialect::{Challenges, FromClient, NumberedInput, Parts, Rest, ServerEnd};
 use crate::authority::record::{Course, FIRST_SHOT, Record, Shown};
 use crate::authority::server::LeftWhy;
 use crate::authority::world::Command;
@@ -233,15 +233,8 @@ impl ServerEnd for ServerLink {
         self.updates.plan(parts, self.id.into(), budget)
     }
 
-    fn write_broadcast(
-        &mut self,
-        _: Time,
-        parts: &Parts,
-        at: usize,
-        _: u32,
-        buf: &mut [u8],
-    ) -> Option<usize> {
-        match self.updates.take(parts, at) {
+    fn write_broadcast(&mut self, _: Time, parts: &Parts, rest: &Rest, buf: &mut [u8]) -> Option<usize> {
+        match self.updates.take(parts, rest.at) {
             Some((id, (x, y))) => self.numbers.write(false, &RtypePayload::EntityUpdate { id, x, y }, buf),
             None => self.numbers.write(false, &RtypePayload::Heartbeat, buf),
         }
