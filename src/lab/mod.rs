@@ -92,7 +92,8 @@ pub mod nat {
 #[cfg(feature = "nat")]
 pub mod rendezvous {
     pub use crate::connect::rendezvous::credentials::Credentials;
-    pub use crate::connect::rendezvous::join_request::{JoinRequest, JoinerEvent};
-    pub use crate::connect::rendezvous::registration::{HostEvent, Registration};
+    pub use crate::connect::rendezvous::event::RendezvousEvent;
+    pub use crate::connect::rendezvous::join_request::JoinRequest;
+    pub use crate::connect::rendezvous::registration::Registration;
     pub use crate::wire::rendezvous::{Denial, Room};
 }

@@ -2,7 +2,7 @@
 
 use crate::meeting::{Meeting, Party, addr, config, init, ms, resp, secs, server_addr};
 use rebout::Randomness;
-use rebout::lab::rendezvous::{Denial, HostEvent, JoinRequest, Registration};
+use rebout::lab::rendezvous::{Denial, JoinRequest, Registration, RendezvousEvent};
 use rebout::lab::sim::{Clock, EntryKind, NatKind, Recording};
 use rebout::lab::wire::rendezvous::{
     self as wire, Answer, Ask, Cookie, Deliver, Grant, Outcome, Packet, Register, Reply, encode,
@@ -63,7 +63,7 @@ impl Desk {
         &mut self,
         from: SocketAddr,
         registration: &mut Registration,
-    ) -> Option<HostEvent> {
+    ) -> Option<RendezvousEvent> {
         registration.set_ticket(7);
         let mut buf = [0; MAX_DATAGRAM];
         for _ in 0..4 {
@@ -160,8 +160,8 @@ fn a_recorded_registration_does_not_bring_a_moved_host_back() {
 fn only_the_host_of_a_guest_answers_it() {
     let mut desk = Desk::new(config());
     let (mut honest, mut other) = (registration(1), registration(2));
-    assert!(matches!(desk.register(addr(1), &mut honest), Some(HostEvent::Registered { .. })));
-    assert!(matches!(desk.register(addr(2), &mut other), Some(HostEvent::Registered { .. })));
+    assert!(matches!(desk.register(addr(1), &mut honest), Some(RendezvousEvent::Registered { .. })));
+    assert!(matches!(desk.register(addr(2), &mut other), Some(RendezvousEvent::Registered { .. })));
     let cookie = desk.cookie(addr(9));
     let post = wire::Post { nonce: 3, cookie, room: honest.room(), init: &init(9) };
     let answers = desk.say(addr(9), &bytes(&Packet::Post(post)));
@@ -193,13 +193,13 @@ fn a_flood_of_rooms_is_bounded_and_leaves_open_rooms_alone() {
     let mut refused = 0;
     for number in 0_u32..300 {
         let event = desk.register(source(number / 20), &mut registration(1_000 + u64::from(number)));
-        refused += usize::from(event == Some(HostEvent::Refused(Denial::Full)));
+        refused += usize::from(event == Some(RendezvousEvent::Refused(Denial::Full)));
         assert!(desk.server.rooms() <= 40);
     }
     assert_eq!((desk.server.rooms(), refused), (40, 300 - 39));
     assert_eq!(desk.server.stats().refused(RoomRefusal::Full), 300 - 39);
     desk.now += secs(16);
-    assert!(matches!(desk.register(addr(1), &mut honest), Some(HostEvent::Registered { .. })));
+    assert!(matches!(desk.register(addr(1), &mut honest), Some(RendezvousEvent::Registered { .. })));
     desk.now += secs(59);
     desk.say(addr(1), b"");
     assert_eq!(desk.server.rooms(), 1, "the others are forgotten");
@@ -432,7 +432,7 @@ fn a_wrong_answer_does_not_keep_out_the_right_one() {
         assert_eq!(post.poll_event(), None, "from somewhere else");
         post.handle_datagram(ms(2), server_addr(), &reply);
         post.handle_datagram(ms(2), server_addr(), &reply);
-        assert_eq!(post.poll_event(), Some(rebout::lab::rendezvous::JoinerEvent::Answered { resp }));
+        assert_eq!(post.poll_event(), Some(rebout::lab::rendezvous::RendezvousEvent::Answered { resp }));
         assert_eq!(post.poll_event(), None, "told once");
     }
     assert!(post.poll_transmit(ms(2_000), &mut buf).is_some(), "posted on until it is settled");

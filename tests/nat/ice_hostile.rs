@@ -7,7 +7,7 @@ use super::relay::events;
 use core::time::Duration;
 use rebout::Randomness;
 use rebout::lab::nat::{NoWay, Progress};
-use rebout::lab::rendezvous::{JoinRequest, JoinerEvent};
+use rebout::lab::rendezvous::{JoinRequest, RendezvousEvent};
 use rebout::lab::seal::Seal;
 use rebout::lab::sim::{Clock, Recording};
 use rebout::lab::wire::rendezvous::{Deliver, Outcome, Packet, Reply, decode, encode};
@@ -166,7 +166,7 @@ impl Protocol for Liar {
         self.post.handle_datagram(now, from, datagram);
         while let Some(event) = self.post.poll_event() {
             match event {
-                JoinerEvent::Ticket { ticket, .. } => {
+                RendezvousEvent::Ticket { ticket, .. } => {
                     // A new guest each time, as far as the host can tell.
                     self.posted += 1;
                     let seed = Randomness::Seeded(self.seed << 20 | u64::from(self.posted));
@@ -175,7 +175,7 @@ impl Protocol for Liar {
                         self.seal.write_init(now, ticket, &signal(&(self.names)(self.posted))).unwrap();
                     self.post.post(&init);
                 }
-                JoinerEvent::Answered { .. } => {
+                RendezvousEvent::Answered { .. } => {
                     self.answered += 1;
                     self.post.settle();
                 }

@@ -3,7 +3,7 @@
 use rebout::Protocol;
 use rebout::Randomness;
 use rebout::lab::link::LinkConfig;
-use rebout::lab::rendezvous::{HostEvent, JoinRequest, JoinerEvent, Registration, Room};
+use rebout::lab::rendezvous::{JoinRequest, Registration, RendezvousEvent, Room};
 use rebout::lab::sim::{Clock, Machine, World};
 use rebout::rendezvous::{RendezvousConfig, RendezvousServer, TurnService};
 use std::net::SocketAddr;
@@ -44,7 +44,7 @@ pub(crate) fn config() -> RendezvousConfig {
 /// A host that answers every INIT, unless it is told to be silent.
 pub(crate) struct Host {
     pub(crate) registration: Registration,
-    pub(crate) events: Vec<HostEvent>,
+    pub(crate) events: Vec<RendezvousEvent>,
     pub(crate) tickets: u64,
     pub(crate) is_silent: bool,
 }
@@ -52,7 +52,7 @@ pub(crate) struct Host {
 impl Host {
     pub(crate) fn observed(&self) -> Option<SocketAddr> {
         self.events.iter().rev().find_map(|event| match event {
-            HostEvent::Registered { observed, .. } => Some(*observed),
+            RendezvousEvent::Registered { observed, .. } => Some(*observed),
             _ => None,
         })
     }
@@ -60,7 +60,7 @@ impl Host {
     pub(crate) fn delivered(&self) -> Vec<&[u8]> {
         let mut found = Vec::new();
         for event in &self.events {
-            if let HostEvent::Delivered { init, .. } = event {
+            if let RendezvousEvent::Delivered { init, .. } = event {
                 found.push(&**init);
             }
         }
@@ -73,18 +73,18 @@ pub(crate) struct Joiner {
     pub(crate) post: JoinRequest,
     pub(crate) init: Vec<u8>,
     /// Each with the time at which it was told.
-    pub(crate) events: Vec<(Duration, JoinerEvent)>,
+    pub(crate) events: Vec<(Duration, RendezvousEvent)>,
 }
 
 impl Joiner {
     pub(crate) fn answered_at(&self) -> Option<Duration> {
-        let wanted = JoinerEvent::Answered { resp: resp(&self.init) };
+        let wanted = RendezvousEvent::Answered { resp: resp(&self.init) };
         self.events.iter().find(|(_, event)| *event == wanted).map(|(at, _)| *at)
     }
 
     pub(crate) fn ticket(&self) -> Option<u64> {
         self.events.iter().rev().find_map(|(_, event)| match event {
-            JoinerEvent::Ticket { ticket, .. } => Some(*ticket),
+            RendezvousEvent::Ticket { ticket, .. } => Some(*ticket),
             _ => None,
         })
     }
@@ -119,7 +119,7 @@ impl Party {
             Self::Server(_) => {}
             Self::Host(host) => {
                 while let Some(event) = host.registration.poll_event() {
-                    if let HostEvent::Delivered { guest, init } = &event
+                    if let RendezvousEvent::Delivered { guest, init } = &event
                         && !host.is_silent
                     {
                         assert!(host.registration.answer(*guest, &resp(init)));
@@ -134,8 +134,8 @@ impl Party {
             Self::Joiner(joiner) => {
                 while let Some(event) = joiner.post.poll_event() {
                     match &event {
-                        JoinerEvent::Ticket { .. } => assert!(joiner.post.post(&joiner.init)),
-                        JoinerEvent::Answered { resp: found } if *found == resp(&joiner.init) => {
+                        RendezvousEvent::Ticket { .. } => assert!(joiner.post.post(&joiner.init)),
+                        RendezvousEvent::Answered { resp: found } if *found == resp(&joiner.init) => {
                             joiner.post.settle();
                         }
                         _ => {}

@@ -4,7 +4,7 @@ use crate::hostile::{Desk, bytes, registration};
 use crate::meeting::{LATENCY, Meeting, Party, addr, config, init, ms, secs, server_addr};
 use rebout::Randomness;
 use rebout::lab::link::{Chance, LinkConfig};
-use rebout::lab::rendezvous::{Credentials, HostEvent, JoinerEvent, Registration};
+use rebout::lab::rendezvous::{Credentials, Registration, RendezvousEvent};
 use rebout::lab::sim::{EntryKind, NatKind, Recording};
 use rebout::lab::wire::rendezvous::{self as wire, Denial, Outcome, Packet};
 use rebout::rendezvous::{RendezvousConfig, RoomRefusal};
@@ -38,11 +38,12 @@ fn both_sides_learn_their_outside_address_and_get_credentials() {
     meeting.run(secs(2));
     let seen = meeting.host().observed().expect("registered");
     assert_eq!(seen.ip().to_string(), "198.51.100.7");
-    let Some(HostEvent::Registered { credentials: Some(host), .. }) = meeting.host().events.first() else {
+    let Some(RendezvousEvent::Registered { credentials: Some(host), .. }) = meeting.host().events.first()
+    else {
         panic!("{:?}", meeting.host().events)
     };
     let found = meeting.joiner(joiner).events.iter().find_map(|(_, event)| match event {
-        JoinerEvent::Ticket { observed, credentials: Some(credentials), .. } => {
+        RendezvousEvent::Ticket { observed, credentials: Some(credentials), .. } => {
             Some((*observed, credentials))
         }
         _ => None,
@@ -62,7 +63,7 @@ fn both_sides_learn_their_outside_address_and_get_credentials() {
 fn a_server_without_turn_gives_no_credentials() {
     let mut meeting = Meeting::new(1, RendezvousConfig::default());
     meeting.run(secs(1));
-    assert!(matches!(meeting.host().events[0], HostEvent::Registered { credentials: None, .. }));
+    assert!(matches!(meeting.host().events[0], RendezvousEvent::Registered { credentials: None, .. }));
 }
 
 #[test]
@@ -178,7 +179,7 @@ fn answers(room_exists: bool) -> (Vec<(Duration, u8, usize)>, Credentials) {
     let started = meeting.world.now();
     meeting.run(secs(5));
     assert_eq!(meeting.host().delivered().len(), usize::from(room_exists));
-    let Some((_, JoinerEvent::Ticket { credentials: Some(credentials), .. })) =
+    let Some((_, RendezvousEvent::Ticket { credentials: Some(credentials), .. })) =
         meeting.joiner(joiner).events.first()
     else {
         panic!("no ticket")
@@ -212,14 +213,14 @@ fn silence_of_server_and_host_are_told_apart() {
     let joiner = meeting.join(9);
     meeting.run(secs(10));
     let told: Vec<_> = meeting.joiner(joiner).events.iter().map(|(_, event)| event.clone()).skip(1).collect();
-    assert_eq!(told, [JoinerEvent::HostSilent]);
+    assert_eq!(told, [RendezvousEvent::HostSilent]);
     let mut meeting = Meeting::new(1, config());
     meeting.world.stop(0);
     let joiner = meeting.join(9);
     meeting.run(secs(20));
-    assert_eq!(meeting.host().events, [HostEvent::ServerSilent]);
+    assert_eq!(meeting.host().events, [RendezvousEvent::ServerSilent]);
     let (at, told) = &meeting.joiner(joiner).events[0];
-    assert_eq!((told, meeting.joiner(joiner).events.len()), (&JoinerEvent::ServerSilent, 1));
+    assert_eq!((told, meeting.joiner(joiner).events.len()), (&RendezvousEvent::ServerSilent, 1));
     assert!((secs(5)..secs(7)).contains(at), "{at:?}");
 }
 
@@ -247,7 +248,7 @@ fn credentials_are_renewed_on_demand() {
     party.post.renew_credentials();
     meeting.run(secs(1));
     let users = meeting.joiner(joiner).events.iter().filter_map(|(_, event)| match event {
-        JoinerEvent::Ticket { credentials: Some(credentials), .. } => Some(&*credentials.user),
+        RendezvousEvent::Ticket { credentials: Some(credentials), .. } => Some(&*credentials.user),
         _ => None,
     });
     let expiries: Vec<_> = users.map(|user| user.split(':').next().unwrap()).collect();

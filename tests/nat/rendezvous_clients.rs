@@ -4,7 +4,7 @@ use crate::hostile::{bytes, registration};
 use crate::meeting::{addr, init, ms, resp, secs, server_addr};
 use rebout::MAX_DATAGRAM;
 use rebout::Randomness;
-use rebout::lab::rendezvous::{Denial, HostEvent, JoinRequest, JoinerEvent, Registration};
+use rebout::lab::rendezvous::{Denial, JoinRequest, Registration, RendezvousEvent};
 use rebout::lab::wire::rendezvous::{
     self as wire, Answer, Ask, Cookie, Deliver, Grant, Outcome, Packet, Register, Reply,
 };
@@ -35,7 +35,7 @@ fn refusal(nonce: u64, denial: Denial) -> Packet<'static> {
     Packet::Reply(Reply { nonce, outcome: Outcome::Refused(denial) })
 }
 
-fn events(host: &mut Registration) -> Vec<HostEvent> {
+fn events(host: &mut Registration) -> Vec<RendezvousEvent> {
     core::iter::from_fn(|| host.poll_event()).collect()
 }
 
@@ -64,7 +64,7 @@ fn grant_counts_for_the_signed_address_alone() {
     say(&mut host, ms(2), &grant(nonce + 1, 1));
     assert_eq!(events(&mut host), []);
     say(&mut host, ms(3), &grant(nonce, 1));
-    assert_eq!(events(&mut host), [HostEvent::Registered { observed: addr(1), credentials: None }]);
+    assert_eq!(events(&mut host), [RendezvousEvent::Registered { observed: addr(1), credentials: None }]);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn challenge_of_another_address_is_not_signed_but_told() {
     events(&mut host);
     say(&mut host, secs(16), &cookie(nonce, 9, 66));
     assert_eq!(sent(&mut host, secs(16)), None);
-    let told = HostEvent::Contested { signed: addr(1), other: addr(66) };
+    let told = RendezvousEvent::Contested { signed: addr(1), other: addr(66) };
     assert_eq!(events(&mut host), std::slice::from_ref(&told));
     say(&mut host, secs(17), &cookie(nonce, 9, 66));
     assert_eq!(events(&mut host), [], "once for each registration");
@@ -116,7 +116,7 @@ fn contested_registration_is_repeated_sooner() {
     assert!(sent(&mut host, ms(0)).is_some());
     say(&mut host, ms(0), &grant(nonce, 66));
     assert!(host.poll_timeout().is_some_and(|at| at < ms(7_500)));
-    let contested = HostEvent::Contested { signed: addr(66), other: addr(1) };
+    let contested = RendezvousEvent::Contested { signed: addr(66), other: addr(1) };
     assert_eq!(events(&mut host).last(), Some(&contested));
 }
 
@@ -130,7 +130,7 @@ fn settled_host_repeats_a_contested_registration_no_sooner() {
     say(&mut host, secs(15), &cookie(nonce, 5, 1));
     assert!(sent(&mut host, secs(15)).is_some());
     say(&mut host, secs(15), &grant(nonce, 1));
-    assert!(events(&mut host).contains(&HostEvent::Contested { signed: addr(1), other: addr(66) }));
+    assert!(events(&mut host).contains(&RendezvousEvent::Contested { signed: addr(1), other: addr(66) }));
     assert_eq!(host.poll_timeout(), Some(secs(30)));
 }
 
@@ -144,7 +144,7 @@ fn contest_without_a_grant_is_told() {
     for step in 0..=80 {
         sent(&mut host, ms(step * 100));
     }
-    assert!(events(&mut host).contains(&HostEvent::Contested { signed: addr(66), other: addr(1) }));
+    assert!(events(&mut host).contains(&RendezvousEvent::Contested { signed: addr(66), other: addr(1) }));
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn silence_is_told_to_a_host_again_after_an_answer() {
         for at in 0..9 {
             nonce = sent(&mut host, secs(start + at)).map_or(nonce, |sent| sent.nonce);
         }
-        let told = events(&mut host).iter().filter(|event| **event == HostEvent::ServerSilent).count();
+        let told = events(&mut host).iter().filter(|event| **event == RendezvousEvent::ServerSilent).count();
         assert_eq!(told, 1, "round {round}");
         match round {
             0 => say(&mut host, secs(9), &refusal(nonce, Denial::Busy)),
@@ -196,7 +196,7 @@ fn deliver_of_an_earlier_registration_counts() {
     events(&mut host);
     for (guest, nonce) in (1..).zip(nonces) {
         say(&mut host, secs(31), &Packet::Deliver(Deliver { nonce, guest, init: &init(9) }));
-        assert_eq!(events(&mut host), [HostEvent::Delivered { guest, init: init(9) }]);
+        assert_eq!(events(&mut host), [RendezvousEvent::Delivered { guest, init: init(9) }]);
     }
     say(&mut host, secs(31), &Packet::Deliver(Deliver { nonce: 1, guest: 9, init: &init(9) }));
     assert_eq!(events(&mut host), []);
@@ -240,7 +240,7 @@ fn guest_that_could_not_be_told_is_told_later() {
     }
     assert_eq!(events(&mut host).len(), 32);
     say(&mut host, ms(2), &Packet::Deliver(Deliver { nonce, guest: 39, init: &init(9) }));
-    assert_eq!(events(&mut host), [HostEvent::Delivered { guest: 39, init: init(9) }]);
+    assert_eq!(events(&mut host), [RendezvousEvent::Delivered { guest: 39, init: init(9) }]);
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn sixteen_registrations_are_remembered() {
     for (guest, nonce) in (0..).zip(&nonces[..2]) {
         say(&mut host, secs(250), &Packet::Deliver(Deliver { nonce: *nonce, guest, init: &init(9) }));
     }
-    assert_eq!(events(&mut host), [HostEvent::Delivered { guest: 1, init: init(9) }]);
+    assert_eq!(events(&mut host), [RendezvousEvent::Delivered { guest: 1, init: init(9) }]);
 }
 
 #[test]
@@ -287,7 +287,7 @@ fn held_room_is_claimed_on_without_delay() {
     say(&mut host, ms(1), &cookie(nonce, 5, 1));
     sent(&mut host, ms(1)).unwrap();
     say(&mut host, ms(2), &refusal(nonce, Denial::Held));
-    assert_eq!(events(&mut host), [HostEvent::Refused(Denial::Held)]);
+    assert_eq!(events(&mut host), [RendezvousEvent::Refused(Denial::Held)]);
     let sent_at = |host: &mut Registration| (3..6_000).filter(|at| sent(host, ms(*at)).is_some()).count();
     assert!(sent_at(&mut host) >= 6);
 }
@@ -321,7 +321,7 @@ fn grant_ends_a_refusal() {
     let nonce = sent(&mut host, ms(0)).unwrap().nonce;
     say(&mut host, ms(0), &refusal(nonce, Denial::Busy));
     say(&mut host, ms(0), &refusal(nonce, Denial::Busy));
-    assert_eq!(events(&mut host), [HostEvent::Refused(Denial::Busy)], "told once");
+    assert_eq!(events(&mut host), [RendezvousEvent::Refused(Denial::Busy)], "told once");
     register(&mut host, secs(1));
     events(&mut host);
     let mut told = Vec::new();
@@ -329,7 +329,7 @@ fn grant_ends_a_refusal() {
         while sent(&mut host, secs(at)).is_some() {}
         told.extend(events(&mut host).into_iter().map(|event| (at, event)));
     }
-    assert!(told.contains(&(61, HostEvent::Lapsed { why: None })), "{told:?}");
+    assert!(told.contains(&(61, RendezvousEvent::Lapsed { why: None })), "{told:?}");
 }
 
 #[test]
@@ -362,12 +362,12 @@ fn refusal_does_not_end_an_ask() {
     for _ in 0..40 {
         post.handle_datagram(ms(1), server_addr(), &bytes(&refusal(nonce, Denial::Version)));
     }
-    let refused = JoinerEvent::Refused(Denial::Version);
+    let refused = RendezvousEvent::Refused(Denial::Version);
     let told: Vec<_> = core::iter::from_fn(|| post.poll_event()).collect();
     assert_eq!(told, vec![refused; 16], "a bounded number");
     assert_eq!(asked(&mut post, ms(200)).map(|ask| ask.nonce), Some(nonce), "the same question");
     post.handle_datagram(ms(201), server_addr(), &bytes(&grant(nonce, 9)));
-    assert!(matches!(post.poll_event(), Some(JoinerEvent::Ticket { .. })));
+    assert!(matches!(post.poll_event(), Some(RendezvousEvent::Ticket { .. })));
     assert_eq!(asked(&mut post, secs(9)), None);
 }
 
@@ -380,9 +380,9 @@ fn silence_of_a_server_is_told_again_after_an_answer() {
         for at in 0..6 {
             nonce = asked(&mut post, start + secs(at)).map_or(nonce, |ask| ask.nonce);
         }
-        assert_eq!(post.poll_event(), Some(JoinerEvent::ServerSilent), "round {round}");
+        assert_eq!(post.poll_event(), Some(RendezvousEvent::ServerSilent), "round {round}");
         post.handle_datagram(start + secs(6), server_addr(), &bytes(&grant(nonce, 9)));
-        assert!(matches!(post.poll_event(), Some(JoinerEvent::Ticket { .. })));
+        assert!(matches!(post.poll_event(), Some(RendezvousEvent::Ticket { .. })));
         post.renew_credentials();
     }
 }
@@ -401,7 +401,7 @@ fn answer_to_another_post_is_ignored() {
     post.handle_datagram(ms(1), server_addr(), &answered(nonce + 1));
     assert_eq!(post.poll_event(), None);
     post.handle_datagram(ms(1), server_addr(), &answered(nonce));
-    assert_eq!(post.poll_event(), Some(JoinerEvent::Answered { resp: resp.clone() }));
+    assert_eq!(post.poll_event(), Some(RendezvousEvent::Answered { resp: resp.clone() }));
     // The RESP may be a forged one: the INIT is posted on, and the host is not silent.
     for at in 1..8 {
         let _ = post.poll_transmit(secs(at), &mut buf);
@@ -412,7 +412,7 @@ fn answer_to_another_post_is_ignored() {
         );
     }
     let told: Vec<_> = core::iter::from_fn(|| post.poll_event()).collect();
-    assert!(!told.contains(&JoinerEvent::HostSilent), "{told:?}");
+    assert!(!told.contains(&RendezvousEvent::HostSilent), "{told:?}");
 }
 
 /// The POST that a joiner sends.
@@ -430,7 +430,7 @@ fn informed_joiner() -> JoinRequest {
     let mut post = joiner();
     let nonce = asked(&mut post, ms(0)).unwrap().nonce;
     post.handle_datagram(ms(0), server_addr(), &bytes(&grant(nonce, 9)));
-    assert!(matches!(post.poll_event(), Some(JoinerEvent::Ticket { .. })));
+    assert!(matches!(post.poll_event(), Some(RendezvousEvent::Ticket { .. })));
     post
 }
 
@@ -454,7 +454,7 @@ fn new_init_takes_the_place_of_the_old() {
 }
 
 /// The events of a joiner in eight seconds in which each POST, or each ASK, gets this answer.
-fn told_with(post: &mut JoinRequest, start: u64, outcome: Option<Outcome<'_>>) -> Vec<JoinerEvent> {
+fn told_with(post: &mut JoinRequest, start: u64, outcome: Option<Outcome<'_>>) -> Vec<RendezvousEvent> {
     let mut buf = [0; MAX_DATAGRAM];
     for at in start..start + 8 {
         while let Some((_, len)) = post.poll_transmit(secs(at), &mut buf) {
@@ -476,13 +476,13 @@ fn told_with(post: &mut JoinRequest, start: u64, outcome: Option<Outcome<'_>>) -
 fn silence_is_told_once_and_again_after_an_answer() {
     let mut post = informed_joiner();
     post.post(&init(1));
-    assert_eq!(told_with(&mut post, 0, None), [JoinerEvent::ServerSilent]);
-    assert_eq!(told_with(&mut post, 8, Some(Outcome::Posted)), [JoinerEvent::HostSilent]);
-    assert_eq!(told_with(&mut post, 16, None), [JoinerEvent::ServerSilent]);
+    assert_eq!(told_with(&mut post, 0, None), [RendezvousEvent::ServerSilent]);
+    assert_eq!(told_with(&mut post, 8, Some(Outcome::Posted)), [RendezvousEvent::HostSilent]);
+    assert_eq!(told_with(&mut post, 16, None), [RendezvousEvent::ServerSilent]);
 }
 
 #[test]
 fn server_that_refuses_a_joiner_is_not_silent() {
     let told = told_with(&mut joiner(), 0, Some(Outcome::Refused(Denial::Busy)));
-    assert_eq!(told, vec![JoinerEvent::Refused(Denial::Busy); 8]);
+    assert_eq!(told, vec![RendezvousEvent::Refused(Denial::Busy); 8]);
 }

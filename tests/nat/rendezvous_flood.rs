@@ -3,7 +3,7 @@
 use crate::hostile::{Desk, bytes, registration, source};
 use crate::meeting::{Meeting, addr, config, init, ms, secs, server_addr};
 use rebout::MAX_DATAGRAM;
-use rebout::lab::rendezvous::{Denial, HostEvent, Registration};
+use rebout::lab::rendezvous::{Denial, Registration, RendezvousEvent};
 use rebout::lab::sim::Recording;
 use rebout::lab::wire::rendezvous::{self as wire, Packet, Register};
 use rebout::rendezvous::{RendezvousConfig, RoomRefusal};
@@ -19,7 +19,7 @@ fn v6(site: u16, subnet: u16) -> SocketAddr {
 /// Hosts at a desk, and a flood of registrations with wrong signatures.
 struct Siege {
     desk: Desk,
-    hosts: Vec<(SocketAddr, Registration, Vec<HostEvent>)>,
+    hosts: Vec<(SocketAddr, Registration, Vec<RendezvousEvent>)>,
     attackers: Vec<SocketAddr>,
     cookies: Vec<u64>,
 }
@@ -74,8 +74,8 @@ impl Siege {
     }
 }
 
-fn registered(events: &[HostEvent]) -> usize {
-    events.iter().filter(|event| matches!(event, HostEvent::Registered { .. })).count()
+fn registered(events: &[RendezvousEvent]) -> usize {
+    events.iter().filter(|event| matches!(event, RendezvousEvent::Registered { .. })).count()
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn open_rooms_are_refreshed_during_a_flood_of_signatures() {
     assert_eq!(siege.desk.server.rooms(), 50, "open rooms after 90 s");
     for (from, _, events) in &siege.hosts {
         assert!(registered(events) >= 7, "{from}: {events:?}");
-        assert!(!events.iter().any(|event| matches!(event, HostEvent::Lapsed { .. })));
+        assert!(!events.iter().any(|event| matches!(event, RendezvousEvent::Lapsed { .. })));
     }
     let stats = siege.desk.server.stats();
     assert!(stats.refused(RoomRefusal::Busy) > 5_000, "{stats:?}");
@@ -150,12 +150,12 @@ fn rooms_of_few_networks_make_room_for_others() {
     assert_eq!(desk.server.rooms(), 100);
     for number in 0..10_u32 {
         let event = desk.register(source(number << 12), &mut registration(100 + u64::from(number)));
-        assert!(matches!(event, Some(HostEvent::Registered { .. })), "{event:?}");
+        assert!(matches!(event, Some(RendezvousEvent::Registered { .. })), "{event:?}");
         assert_eq!(desk.server.rooms(), 100);
     }
     desk.now += secs(20);
     let opened = desk.server.stats().rooms_opened;
-    assert!(matches!(desk.register(addr(1), &mut early), Some(HostEvent::Registered { .. })));
+    assert!(matches!(desk.register(addr(1), &mut early), Some(RendezvousEvent::Registered { .. })));
     assert_eq!(desk.server.stats().rooms_opened, opened, "the room of the early host was kept");
 }
 
@@ -173,7 +173,7 @@ fn unused_room_makes_room_first() {
     desk.say(addr(9), &bytes(&Packet::Post(post)));
     desk.register(source(1), &mut registration(3));
     desk.now += secs(15);
-    assert!(matches!(desk.register(addr(1), &mut used), Some(HostEvent::Registered { .. })));
+    assert!(matches!(desk.register(addr(1), &mut used), Some(RendezvousEvent::Registered { .. })));
     assert_eq!((desk.server.stats().refreshes, desk.server.rooms()), (1, 2), "its room was kept");
 }
 
@@ -186,7 +186,7 @@ fn rooms_of_one_network_are_bounded() {
         for number in 0..48 {
             desk.now += ms(100);
             let event = desk.register(at(number / 4), &mut registration(number.into()));
-            refused += usize::from(event == Some(HostEvent::Refused(Denial::Full)));
+            refused += usize::from(event == Some(RendezvousEvent::Refused(Denial::Full)));
         }
         assert_eq!((desk.server.rooms(), refused), (32, 16));
     }
@@ -204,7 +204,7 @@ fn lapsed_registration_is_told() {
     siege.desk = Desk::new(limits);
     siege.desk.now = now;
     siege.run(secs(59));
-    let lapsed = HostEvent::Lapsed { why: Some(Denial::Busy) };
+    let lapsed = RendezvousEvent::Lapsed { why: Some(Denial::Busy) };
     assert!(!siege.hosts[0].2.contains(&lapsed));
     siege.run(secs(3));
     let told = siege.hosts[0].2.iter().filter(|event| **event == lapsed).count();
@@ -278,7 +278,7 @@ fn posts_of_one_source_are_bounded() {
     let stats = desk.server.stats();
     assert_eq!((stats.refused(RoomRefusal::NoRoom), stats.refused(RoomRefusal::Busy)), (16, 84));
     let registered = desk.register(addr(1), &mut registration(1));
-    assert!(matches!(registered, Some(HostEvent::Registered { .. })), "posts are counted apart");
+    assert!(matches!(registered, Some(RendezvousEvent::Registered { .. })), "posts are counted apart");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::internet::{HOST, Internet, Plan, RENDEZVOUS, Router};
 use crate::meeting::{LATENCY, Meeting, addr, config, ms, secs, server_addr};
 use rebout::MAX_DATAGRAM;
 use rebout::lab::link::LinkConfig;
-use rebout::lab::rendezvous::{Denial, HostEvent};
+use rebout::lab::rendezvous::{Denial, RendezvousEvent};
 use rebout::lab::sim::{Entry, EntryKind, Recording};
 use rebout::lab::wire::rendezvous::{self as wire, Ask, Outcome, Packet, Register, Reply};
 use rebout::rendezvous::RoomRefusal;
@@ -62,7 +62,7 @@ fn forged_refusal_does_not_cancel_the_grant() {
         }
         meeting.run(ms(10));
     }
-    let registered = |event: &&HostEvent| matches!(event, HostEvent::Registered { .. });
+    let registered = |event: &&RendezvousEvent| matches!(event, RendezvousEvent::Registered { .. });
     let grants = meeting.host().events.iter().filter(registered).count();
     assert!((7..=9).contains(&grants), "{grants} registrations in 120 s");
 }
@@ -148,7 +148,7 @@ fn joins(meeting: &mut Meeting, thief: &mut Thief) -> Option<Duration> {
 }
 
 fn contested(meeting: &Meeting) -> bool {
-    meeting.host().events.iter().any(|event| matches!(event, HostEvent::Contested { .. }))
+    meeting.host().events.iter().any(|event| matches!(event, RendezvousEvent::Contested { .. }))
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::program::program;
 use rebout::Randomness;
-use rebout::lab::rendezvous::{HostEvent, JoinRequest, JoinerEvent, Registration};
+use rebout::lab::rendezvous::{JoinRequest, Registration, RendezvousEvent};
 use std::net::{SocketAddr, UdpSocket};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -51,8 +51,8 @@ fn meet(server: SocketAddr) -> (SocketAddr, String) {
             host.handle_datagram(now, from, &buf[..len]);
         }
         match host.poll_event() {
-            Some(HostEvent::Registered { observed, .. }) => seen = Some(observed),
-            Some(HostEvent::Delivered { guest, init: found }) => {
+            Some(RendezvousEvent::Registered { observed, .. }) => seen = Some(observed),
+            Some(RendezvousEvent::Delivered { guest, init: found }) => {
                 assert_eq!(found, init);
                 assert!(host.answer(guest, &resp));
             }
@@ -67,12 +67,12 @@ fn meet(server: SocketAddr) -> (SocketAddr, String) {
                 joiner.handle_datagram(now, from, &buf[..len]);
             }
             match joiner.poll_event() {
-                Some(JoinerEvent::Ticket { ticket, credentials, .. }) => {
+                Some(RendezvousEvent::Ticket { ticket, credentials, .. }) => {
                     assert_eq!(ticket, 42);
                     user = credentials.map(|credentials| credentials.user);
                     assert!(joiner.post(&init));
                 }
-                Some(JoinerEvent::Answered { resp: found }) => {
+                Some(RendezvousEvent::Answered { resp: found }) => {
                     assert_eq!(found, resp);
                     return (observed, user.unwrap_or_default());
                 }

@@ -237,7 +237,7 @@ impl NatTraversal {
         let key = seal.public_key().filter(|_| self.signalling.is_manual())?;
         let ticket = seal.renew_ticket()?;
         let search = self.begin_search(now.into(), NOBODY, false);
-        let signal = search.text().to_vec();
+        let signal = search.negotiation().text().to_vec();
         self.manual.offered(search);
         Some(Offer { key, ticket, signal })
     }
@@ -247,7 +247,7 @@ impl NatTraversal {
     pub fn answer(&mut self, now: Duration, seal: &mut Seal) -> Option<Answer> {
         let (ticket, signal) = self.manual.host()?.clone();
         let mut search = self.begin_search(now.into(), seal.target()?, true);
-        let init = seal.write_init(now, ticket, search.text())?;
+        let init = seal.write_init(now, ticket, search.negotiation().text())?;
         self.admit(now.into(), &mut search, &signal);
         self.searches.replace(search);
         self.manual.wait(now.into());
@@ -273,7 +273,7 @@ impl NatTraversal {
         let mut search = self.manual.take_offered().ok_or(SealRefusal::Unexpected)?;
         search.set_peer(now.into(), inner);
         self.admit(now.into(), &mut search, &signal);
-        self.manual.set_resp(seal.answer_signal(now, inner, search.text()));
+        self.manual.set_resp(seal.answer_signal(now, inner, search.negotiation().text()));
         self.report.begin_anew(now.into());
         self.searches.add(search);
         self.outbox.stir();
@@ -317,6 +317,11 @@ impl NatTraversal {
     #[must_use]
     pub fn progress(&self) -> Progress {
         self.report.progress()
+    }
+
+    /// Since when there is no way.
+    pub(crate) fn no_way_since(&self) -> Option<Duration> {
+        self.report.no_way_since().map(Duration::from)
     }
 
     /// How long the first path took to find: for a joiner since it began to ask, for a host since its guest's signal came.

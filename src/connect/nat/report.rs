@@ -8,6 +8,8 @@ use crate::protocol::trace;
 #[derive(Debug)]
 pub(super) struct Report {
     progress: Progress,
+    /// Since when there is no way.
+    no_way_since: Option<Time>,
     /// When the search began: a joiner's at its first turn, a host's with its guest's signal.
     since: Option<Time>,
     found_after: Option<Span>,
@@ -15,20 +17,28 @@ pub(super) struct Report {
 
 impl Report {
     pub(super) fn new(progress: Progress) -> Self {
-        Self { progress, since: None, found_after: None }
+        Self { progress, no_way_since: None, since: None, found_after: None }
     }
 
     pub(super) fn progress(&self) -> Progress {
         self.progress
     }
 
-    pub(super) fn set(&mut self, progress: Progress) {
+    pub(super) fn set(&mut self, now: Time, progress: Progress) {
         let before = core::mem::replace(&mut self.progress, progress);
-        if let Progress::NoWay { why } = progress
-            && before != progress
-        {
+        let Progress::NoWay { why } = progress else {
+            self.no_way_since = None;
+            return;
+        };
+        self.no_way_since.get_or_insert(now);
+        if before != progress {
             trace::no_path(&why);
         }
+    }
+
+    /// Since when there is no way.
+    pub(super) fn no_way_since(&self) -> Option<Time> {
+        self.no_way_since
     }
 
     /// A joiner searches, from its first turn on.

@@ -77,22 +77,29 @@ impl Search {
         self.connected = true;
     }
 
+    // Parts.
+
+    pub(super) fn negotiation(&self) -> &Negotiation {
+        &self.negotiation
+    }
+
+    pub(super) fn checks(&self) -> &Checks {
+        &self.checks
+    }
+
+    pub(super) fn checks_mut(&mut self) -> &mut Checks {
+        &mut self.checks
+    }
+
+    pub(super) fn nomination(&self) -> &Nomination {
+        &self.nomination
+    }
+
+    pub(super) fn nomination_mut(&mut self) -> &mut Nomination {
+        &mut self.nomination
+    }
+
     // Signals.
-
-    /// Our signal.
-    pub(super) fn text(&self) -> &[u8] {
-        self.negotiation.text()
-    }
-
-    /// Whether these are the candidates of our signal.
-    pub(super) fn has_named(&self, candidates: impl Iterator<Item = Candidate>) -> bool {
-        self.negotiation.has_named(candidates)
-    }
-
-    /// Whether the peer's signal is there, and checks have begun.
-    pub(super) fn has_begun(&self) -> bool {
-        self.checks.has_begun()
-    }
 
     /// Takes the peer's signal that came with the handshake, of which `theirs` are used.
     pub(super) fn begin(&mut self, signal: &Signal, theirs: &[Candidate]) {
@@ -140,7 +147,7 @@ impl Search {
             self.begin(signal, theirs);
         } else if !self.negotiation.is_current(signal) {
             return false;
-        } else if self.has_begun() {
+        } else if self.checks.has_begun() {
             self.negotiation.heard_again(now);
         } else {
             self.begin(signal, theirs);
@@ -157,15 +164,6 @@ impl Search {
 
     // Checks.
 
-    /// Takes a STUN message that came on a path. `false` if it is none of this search.
-    pub(super) fn handle(&mut self, now: Time, path: Path, datagram: &[u8]) -> bool {
-        self.checks.handle(now, path, datagram)
-    }
-
-    pub(super) fn run(&mut self, now: Time) {
-        self.checks.run(now);
-    }
-
     /// The next message to send, its path, and whether it is a check on a path that has never answered one.
     pub(super) fn poll_transmit(&mut self, now: Time) -> Option<(Path, Vec<u8>, bool)> {
         let (path, message) = self.checks.poll_transmit(now)?;
@@ -177,19 +175,9 @@ impl Search {
         self.checks.deadline().min(self.negotiation.deadline())
     }
 
-    /// The peer's candidates.
-    pub(super) fn remote(&self) -> &[Candidate] {
-        self.checks.remote()
-    }
-
     /// The peer's candidates whose machines the relay may take datagrams of.
     pub(super) fn permitted(&self) -> &[Candidate] {
-        if self.allows_relay() { self.remote() } else { &[] }
-    }
-
-    /// The other ends of the paths through our relay on which a check was answered.
-    pub(super) fn relayed(&self) -> impl Iterator<Item = SocketAddr> + '_ {
-        self.checks.relayed()
+        if self.allows_relay() { self.checks.remote() } else { &[] }
     }
 
     // Paths.
@@ -202,21 +190,6 @@ impl Search {
     /// Whether a path goes through a relay, ours or the peer's.
     pub(super) fn is_relayed(&self, path: Path) -> bool {
         path.relayed || self.peer.relay == Some(path.remote)
-    }
-
-    /// The nominated path.
-    pub(super) fn path(&self) -> Option<Path> {
-        self.nomination.path()
-    }
-
-    /// The round trip of the nominated path.
-    pub(super) fn round_trip(&self) -> Option<Span> {
-        self.nomination.round_trip()
-    }
-
-    /// The next path is news to the seal, even if it is the same one.
-    pub(super) fn nominate_anew(&mut self) {
-        self.nomination.clear();
     }
 
     /// The path to tell the seal of, which uses `in_use`, with its round trip.
@@ -233,16 +206,6 @@ impl Search {
         }
         let answered_at = self.checks.answered_at(chosen.0)?;
         self.nomination.set(chosen, answered_at, in_use).then_some(chosen)
-    }
-
-    /// The seal was told of the nominated path under this address.
-    pub(super) fn told(&mut self, now: Time, addr: SocketAddr) {
-        self.nomination.told(now, addr);
-    }
-
-    /// Whether our own addresses are to be looked up, because of a silence or because the seal has left the nominated path.
-    pub(super) fn doubts(&mut self, now: Time, silent: bool, in_use: SocketAddr) -> bool {
-        self.nomination.doubts(now, silent, in_use)
     }
 
     /// Looks which paths are to be tried when nothing comes: to the peer's relay, and through ours to its relay and to where it
@@ -322,7 +285,7 @@ mod tests {
         }
 
         fn signal(&self, id: usize) -> Signal {
-            Signal::decode(self.searches[id].text()).unwrap()
+            Signal::decode(self.searches[id].negotiation().text()).unwrap()
         }
 
         fn begin(&mut self) {
@@ -378,7 +341,7 @@ mod tests {
         two.begin();
         two.run(MS * 500);
         assert_eq!(two.nominate(None), Some(path(ADDRS[1])));
-        two.searches[0].told(two.now, at(ADDRS[1]));
+        two.searches[0].nomination_mut().told(two.now, at(ADDRS[1]));
         two.run(MS * 500);
         assert_eq!(two.nominate(Some(ADDRS[1])), None, "once");
         two.restart();
@@ -393,11 +356,11 @@ mod tests {
         two.begin();
         two.run(MS * 500);
         two.nominate(None);
-        assert_eq!(two.searches[0].round_trip(), Some(MS * 20));
+        assert_eq!(two.searches[0].nomination().round_trip(), Some(MS * 20));
         two.latency = MS * 50;
         two.run(MS * 6_000);
         two.nominate(Some(ADDRS[1]));
-        assert_eq!(two.searches[0].round_trip(), Some(MS * 100));
+        assert_eq!(two.searches[0].nomination().round_trip(), Some(MS * 100));
     }
 
     #[test]
@@ -443,13 +406,14 @@ mod tests {
         let at = |ms: u32| Time::ZERO + MS * ms;
         search.restart(at(0), part(&candidates, 0, 9));
         assert!(search.is_signal_due(at(0)));
-        search.run(at(0));
+        search.checks_mut().run(at(0));
         assert!(search.deadline() <= at(0) + REPEAT);
         let due: Vec<u32> = (1..60_000).filter(|ms| search.is_signal_due(at(*ms))).collect();
         assert_eq!(due, [150, 450, 1_050, 2_250, 4_650]);
         search.restart(at(0), part(&candidates, 0, 9));
         assert!(search.is_signal_due(at(0)));
-        let answer = Signal { generation: 2, ..Signal::decode(two.searches[1].text()).unwrap() };
+        let answer =
+            Signal { generation: 2, ..Signal::decode(two.searches[1].negotiation().text()).unwrap() };
         let search = &mut two.searches[0];
         let take =
             |search: &mut Search, ms| search.take_signal(at(ms), &answer, &[], || panic!("no restart"));
@@ -476,7 +440,7 @@ mod tests {
         two.begin();
         // The peer says that its address is that of a relay.
         let relay = Candidate { kind: Kind::Relayed, addr: at(ADDRS[1]) };
-        let peer = Signal::decode(two.searches[1].text()).unwrap();
+        let peer = Signal::decode(two.searches[1].negotiation().text()).unwrap();
         two.searches[0].begin(&peer, &[relay]);
         assert!(!two.searches[0].find_fallbacks(two.now, true, true), "nothing has answered");
         two.run(MS * 500);

@@ -75,12 +75,12 @@ impl Searches {
     /// The search that a player is told of: the newest with a path, or else the newest that has begun.
     pub(super) fn foremost(&self) -> Option<&Search> {
         let connected = self.list.iter().rfind(|search| search.is_connected());
-        connected.or_else(|| self.list.iter().rfind(|search| search.has_begun()))
+        connected.or_else(|| self.list.iter().rfind(|search| search.checks().has_begun()))
     }
 
     /// Whether any peer's signal has come.
     pub(super) fn has_begun(&self) -> bool {
-        self.list.iter().any(Search::has_begun)
+        self.list.iter().any(|search| search.checks().has_begun())
     }
 
     pub(super) fn add(&mut self, search: Search) {
@@ -120,7 +120,7 @@ impl Searches {
 
     /// Takes a STUN message that came on a path. `false` if it is none of any search.
     pub(super) fn handle(&mut self, now: Time, path: Path, datagram: &[u8]) -> bool {
-        self.list.iter_mut().any(|search| search.handle(now, path, datagram))
+        self.list.iter_mut().any(|search| search.checks_mut().handle(now, path, datagram))
     }
 
     /// Hands each message that is due to `send`. Returns how many were not sent, because a machine has had too many checks or

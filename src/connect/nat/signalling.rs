@@ -2,7 +2,7 @@
 
 use super::progress::{NoWay, Progress};
 use crate::connect::invite::Rendezvous;
-use crate::connect::rendezvous::{Credentials, Denial, HostEvent, JoinRequest, JoinerEvent, Registration};
+use crate::connect::rendezvous::{Denial, JoinRequest, Registration, RendezvousEvent};
 use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
 
@@ -43,19 +43,6 @@ enum Client {
     Manual {
         is_host: bool,
     },
-}
-
-/// News of a rendezvous, of either side.
-#[derive(Debug)]
-pub(super) enum News {
-    /// Where this machine was seen, the right to use a relay, and a joiner's ticket.
-    Seen { observed: SocketAddr, credentials: Option<Credentials>, ticket: Option<u64> },
-    /// A guest's INIT.
-    Init { guest: u64, init: Vec<u8> },
-    /// The host's RESP.
-    Resp { resp: Vec<u8> },
-    /// There will be no answer for now.
-    Silent(NoWay),
 }
 
 impl Signalling {
@@ -190,27 +177,30 @@ impl Signalling {
     }
 
     /// The next news, in order.
-    pub(super) fn poll_news(&mut self) -> Option<News> {
-        let news = match &mut self.client {
+    pub(super) fn poll_event(&mut self) -> Option<RendezvousEvent> {
+        let event = match &mut self.client {
             Client::Manual { .. } => None,
-            Client::Host(registration) => {
-                let silent = NoWay::RendezvousSilent { server: registration.server() };
-                core::iter::from_fn(|| registration.poll_event()).find_map(|event| host_news(event, silent))
-            }
-            Client::Joiner(post) => {
-                let silent = NoWay::RendezvousSilent { server: post.server() };
-                core::iter::from_fn(|| post.poll_event()).find_map(|event| joiner_news(event, silent))
-            }
+            Client::Host(registration) => registration.poll_event(),
+            Client::Joiner(post) => post.poll_event(),
         }?;
-        match &news {
-            News::Seen { ticket, .. } => {
-                (self.has_answered, self.silence) = (true, None);
-                self.ticket = ticket.or(self.ticket);
+        match event {
+            RendezvousEvent::Registered { .. } => (self.has_answered, self.silence) = (true, None),
+            RendezvousEvent::Ticket { ticket, .. } => {
+                (self.has_answered, self.silence, self.ticket) = (true, None, Some(ticket));
             }
-            News::Silent(why) => self.silence = Some(*why),
-            News::Init { .. } | News::Resp { .. } => {}
+            RendezvousEvent::Delivered { .. } | RendezvousEvent::Answered { .. } => {}
+            // A server that is busy for a moment, or asks our old address first, takes a later attempt.
+            RendezvousEvent::Refused(Denial::Busy | Denial::Held) => {}
+            RendezvousEvent::Refused(why) | RendezvousEvent::Lapsed { why: Some(why) } => {
+                self.silence = Some(NoWay::Denied { why });
+            }
+            RendezvousEvent::ServerSilent | RendezvousEvent::Lapsed { why: None } => {
+                self.silence = self.server().map(|server| NoWay::RendezvousSilent { server });
+            }
+            RendezvousEvent::HostSilent => self.silence = Some(NoWay::HostSilent),
+            RendezvousEvent::Contested { .. } => self.silence = Some(NoWay::Contested),
         }
-        Some(news)
+        Some(event)
     }
 
     /// Posts a joiner's INIT for its ticket.
@@ -238,31 +228,6 @@ impl Signalling {
     }
 }
 
-fn host_news(event: HostEvent, silent: NoWay) -> Option<News> {
-    Some(match event {
-        HostEvent::Registered { observed, credentials } => News::Seen { observed, credentials, ticket: None },
-        HostEvent::Delivered { guest, init } => News::Init { guest, init },
-        // A server that is busy for a moment, or asks our old address first, takes a later attempt.
-        HostEvent::Refused(Denial::Busy | Denial::Held) => return None,
-        HostEvent::Refused(why) | HostEvent::Lapsed { why: Some(why) } => News::Silent(NoWay::Denied { why }),
-        HostEvent::ServerSilent | HostEvent::Lapsed { why: None } => News::Silent(silent),
-        HostEvent::Contested { .. } => News::Silent(NoWay::Contested),
-    })
-}
-
-fn joiner_news(event: JoinerEvent, silent: NoWay) -> Option<News> {
-    Some(match event {
-        JoinerEvent::Ticket { ticket, observed, credentials } => {
-            News::Seen { observed, credentials, ticket: Some(ticket) }
-        }
-        JoinerEvent::Answered { resp } => News::Resp { resp },
-        JoinerEvent::ServerSilent => News::Silent(silent),
-        JoinerEvent::HostSilent => News::Silent(NoWay::HostSilent),
-        JoinerEvent::Refused(Denial::Busy) => return None,
-        JoinerEvent::Refused(why) => News::Silent(NoWay::Denied { why }),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -278,6 +243,23 @@ mod tests {
 
     fn joiner() -> Signalling {
         Signalling::join(JoinRequest::new(SERVER, [7; 16], Randomness::Seeded(1)).unwrap())
+    }
+
+    /// The news that wait: that the server has answered, or why there is no answer for now.
+    fn told(signalling: &mut Signalling) -> Vec<String> {
+        let mut told = Vec::new();
+        loop {
+            signalling.silence = None;
+            match (signalling.poll_event(), signalling.silence) {
+                (None, _) => return told,
+                (Some(RendezvousEvent::Registered { .. } | RendezvousEvent::Ticket { .. }), _) => {
+                    told.push("seen".to_owned());
+                }
+                (_, Some(NoWay::RendezvousSilent { server: SERVER })) => told.push("silent".to_owned()),
+                (_, Some(why)) => told.push(format!("{why:?}")),
+                (_, None) => {}
+            }
+        }
     }
 
     /// Runs a signalling, every tenth of a second and at its deadlines, at a server that grants another ticket each time, or refuses.
@@ -300,12 +282,9 @@ mod tests {
                 let len = encode(&answer, &mut buf).unwrap();
                 signalling.handle(now, to, &buf[..len]);
             }
-            while let Some(one) = signalling.poll_news() {
-                // A host that does not answer is none of the server's news.
-                if !matches!(one, News::Silent(NoWay::HostSilent | NoWay::RendezvousSilent { .. })) {
-                    news.push(tenth);
-                }
-            }
+            // A host that does not answer is none of the server's news.
+            let told = told(signalling).into_iter().filter(|told| told != "HostSilent" && told != "silent");
+            news.extend(told.map(|_| tenth));
         }
         news
     }
@@ -351,9 +330,9 @@ mod tests {
                     encode(&Packet::Reply(Reply { nonce, outcome: Outcome::Posted }), &mut buf).unwrap();
                 joiner.handle(at, to, &buf[..len]);
             }
-            told.extend(core::iter::from_fn(|| joiner.poll_news()).map(|news| format!("{news:?}")));
+            told.extend(super::tests::told(&mut joiner));
         }
-        assert_eq!(told, ["Silent(HostSilent)"]);
+        assert_eq!(told, ["HostSilent"]);
     }
 
     /// The news of a host that polls every second. `answers` is given each nonce and time, and returns the server's packets.
@@ -369,19 +348,7 @@ mod tests {
                     host.handle(secs(at), to, &buf[..len]);
                 }
             }
-            while let Some(one) = host.poll_news() {
-                news.push((
-                    at,
-                    match one {
-                        News::Seen { .. } => "seen".to_owned(),
-                        News::Silent(NoWay::RendezvousSilent { server }) if server == SERVER => {
-                            "silent".to_owned()
-                        }
-                        News::Silent(why) => format!("{why:?}"),
-                        other => panic!("{other:?}"),
-                    },
-                ));
-            }
+            news.extend(told(&mut host).into_iter().map(|told| (at, told)));
         }
         news
     }
@@ -433,7 +400,7 @@ mod tests {
             let outcome = Outcome::Refused(why);
             let len = encode(&Packet::Reply(Reply { nonce: register.nonce, outcome }), &mut buf).unwrap();
             host.handle(secs(0), to, &buf[..len]);
-            host.poll_news().is_some()
+            !told(&mut host).is_empty()
         };
         assert!(!refused(Denial::Busy) && refused(Denial::Full));
     }

@@ -9,7 +9,7 @@ use super::report::Report;
 use super::search::Search;
 use super::searches::is_gone;
 use super::signal::Signal;
-use super::signalling::News;
+use crate::connect::rendezvous::RendezvousEvent;
 use crate::connect::seal::{Brought, Seal};
 use crate::protocol::MAX_WRAPPED;
 use crate::protocol::time::{Span, Time};
@@ -30,8 +30,8 @@ impl NatTraversal {
             self.report.begin(now);
         }
         self.signalling.run(now, || seal.renew_ticket());
-        while let Some(news) = self.signalling.poll_news() {
-            self.hear(now, news, seal);
+        while let Some(event) = self.signalling.poll_event() {
+            self.hear(now, event, seal);
         }
         if self.relay.run(now) {
             self.stats.allocations += u64::from(self.relay.relayed().is_some());
@@ -49,7 +49,7 @@ impl NatTraversal {
             self.signal_manually(now, seal);
         }
         self.transmit(now);
-        self.report.set(self.current_progress(now, seal));
+        self.report.set(now, self.current_progress(now, seal));
         // Whoever is late is served at the next turn, not at once again.
         let next = self.signalling.deadline().min(self.relay.deadline());
         let next = next.min(self.gathering.deadline()).min(self.searches.deadline(now));
@@ -57,9 +57,10 @@ impl NatTraversal {
     }
 
     /// Takes the news of the rendezvous.
-    fn hear(&mut self, now: Time, news: News, seal: &mut Seal) {
-        match news {
-            News::Seen { observed, credentials, .. } => {
+    fn hear(&mut self, now: Time, event: RendezvousEvent, seal: &mut Seal) {
+        match event {
+            RendezvousEvent::Registered { observed, credentials }
+            | RendezvousEvent::Ticket { observed, credentials, .. } => {
                 self.endpoint.rendezvous_saw(observed);
                 if let Some(credentials) = credentials.filter(|one| self.endpoint.may_use(one.server)) {
                     self.relay.set_credentials(credentials);
@@ -69,8 +70,8 @@ impl NatTraversal {
                     self.gathering.add_joiner(now);
                 }
             }
-            News::Init { guest, init } => self.take_init(now, guest, &init, seal),
-            News::Resp { resp } => {
+            RendezvousEvent::Delivered { guest, init } => self.take_init(now, guest, &init, seal),
+            RendezvousEvent::Answered { resp } => {
                 // Its signal comes by itself.
                 if let Ok(Brought::Host(_)) = seal.handle_signal(now.into(), &resp) {
                     self.signalling.settle();
@@ -78,7 +79,7 @@ impl NatTraversal {
                     self.stats.signals_refused += 1;
                 }
             }
-            News::Silent(_) => {}
+            _ => {}
         }
     }
 
@@ -98,8 +99,8 @@ impl NatTraversal {
             }
             Ok(Brought::Again(inner)) => {
                 let search = self.searches.of(inner);
-                if let Some(resp) =
-                    search.and_then(|search| seal.answer_signal(now.into(), inner, search.text()))
+                if let Some(resp) = search
+                    .and_then(|search| seal.answer_signal(now.into(), inner, search.negotiation().text()))
                 {
                     self.signalling.answer(number, &resp);
                 }
@@ -119,7 +120,9 @@ impl NatTraversal {
             self.searches.add(search);
         }
         let search = self.searches.of(inner);
-        if let Some(init) = search.and_then(|search| seal.write_init(now.into(), ticket, search.text())) {
+        if let Some(init) =
+            search.and_then(|search| seal.write_init(now.into(), ticket, search.negotiation().text()))
+        {
             self.signalling.post(now, &init);
         }
     }
@@ -128,7 +131,9 @@ impl NatTraversal {
     fn answer_guests(&mut self, now: Time, seal: &mut Seal) {
         for Guest { number, inner, signal } in self.gathering.take_guests(now, self.relay.is_asking()) {
             let mut search = self.begin_search(now, inner, false);
-            let Some(resp) = seal.answer_signal(now.into(), inner, search.text()) else { continue };
+            let Some(resp) = seal.answer_signal(now.into(), inner, search.negotiation().text()) else {
+                continue;
+            };
             self.signalling.answer(number, &resp);
             self.admit(now, &mut search, &signal);
             self.searches.add(search);
@@ -167,13 +172,13 @@ impl NatTraversal {
         }
         let Self { searches, endpoint, relay, paths, report, .. } = self;
         for search in searches.iter_mut() {
-            search.run(now);
+            search.checks_mut().run(now);
             tell_path(now, search, seal, paths, report);
             if let Some(in_use) = seal.outer_addr(search.inner()) {
                 search.set_connected();
-                search.relayed().for_each(|peer| relay.bind(now, peer));
+                search.checks().relayed().for_each(|peer| relay.bind(now, peer));
                 let silent = seal.is_silent(now.into(), search.inner());
-                if !is_gone(now, seal, search) && search.doubts(now, silent, in_use) {
+                if !is_gone(now, seal, search) && search.nomination_mut().doubts(now, silent, in_use) {
                     relay.look(now, endpoint.draw_id());
                     relay.refresh();
                 }
@@ -186,7 +191,8 @@ impl NatTraversal {
         }
         let relayed = relay.relayed();
         let is_outdated = |search: &Search| {
-            seal.outer_addr(search.inner()).is_some() && !search.has_named(endpoint.candidates(relayed))
+            seal.outer_addr(search.inner()).is_some()
+                && !search.negotiation().has_named(endpoint.candidates(relayed))
         };
         if !relay.is_refreshing()
             && let Some(search) = searches.take_outdated(now, is_outdated)
@@ -196,7 +202,7 @@ impl NatTraversal {
         }
         for search in searches.iter_mut() {
             if search.is_signal_due(now) {
-                seal.send_signal(search.inner(), search.text());
+                seal.send_signal(search.inner(), search.negotiation().text());
             }
         }
     }
@@ -207,9 +213,9 @@ impl NatTraversal {
         if seal.stats().connections > 0 {
             // A joiner's path may be older than its connection.
             if self.manual.connected() {
-                search.nominate_anew();
+                search.nomination_mut().clear();
             }
-        } else if let Some(path) = search.path()
+        } else if let Some(path) = search.nomination().path()
             && let Some(resp) = self.manual.resp_due(now)
         {
             self.outbox.push(path.remote, resp);
@@ -265,7 +271,7 @@ impl NatTraversal {
 
     fn progress_of(&self, now: Time, seal: &Seal, search: &Search) -> Progress {
         let path = seal.outer_addr(search.inner()).and_then(|addr| self.paths.path(addr));
-        let theirs = search.remote();
+        let theirs = search.checks().remote();
         let relay = search.allows_relay()
             && (self.relay.relayed().is_some() || theirs.iter().any(|one| one.kind == Kind::Relayed));
         match path {
@@ -285,7 +291,11 @@ impl NatTraversal {
 
     /// The most that the way to a peer through a relay can be longer.
     pub(super) fn detour(&self, search: &Search) -> Option<Duration> {
-        search.round_trip().zip(self.relay.round_trip()).and_then(|(whole, leg)| detour(whole, leg))
+        search
+            .nomination()
+            .round_trip()
+            .zip(self.relay.round_trip())
+            .and_then(|(whole, leg)| detour(whole, leg))
     }
 }
 
@@ -294,7 +304,7 @@ fn tell_path(now: Time, search: &mut Search, seal: &mut Seal, paths: &mut PathTa
     let inner = search.inner();
     let Some((path, round_trip)) = search.nominate(now, seal.outer_addr(inner)) else { return };
     if let Some(addr) = paths.addr(path, |addr| seal.is_path(addr)) {
-        search.told(now, addr);
+        search.nomination_mut().told(now, addr);
         seal.offer_path(now.into(), inner, addr, round_trip.into());
         report.found(now);
         trace::path_found(inner, path.remote, search.is_relayed(path));
@@ -353,7 +363,8 @@ mod tests {
             let mut guest = Seal::join_by_signal(Randomness::Seeded(10 + self.guests), key).unwrap();
             let init = guest.write_init(now.into(), ticket, &signal(0).encode()).unwrap();
             let before = self.inner();
-            self.nat.hear(now, News::Init { guest: self.guests, init }, &mut self.seal);
+            let event = RendezvousEvent::Delivered { guest: self.guests, init };
+            self.nat.hear(now, event, &mut self.seal);
             self.nat.answer_guests(now, &mut self.seal);
             self.inner().into_iter().find(|inner| !before.contains(inner))
         }
@@ -455,7 +466,7 @@ mod tests {
         let mut posted = |nat: &mut NatTraversal, now, ticket| {
             nat.signalling.set_ticket(ticket);
             let observed = at("203.0.113.9:7000");
-            let news = News::Seen { observed, credentials: None, ticket: Some(ticket) };
+            let news = RendezvousEvent::Ticket { ticket, observed, credentials: None };
             nat.hear(ms(now), news, &mut seal);
             let is_waiting = !nat.gathering.is_empty();
             nat.post_init(ms(now), &mut seal);

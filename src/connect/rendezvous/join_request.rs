@@ -1,45 +1,18 @@
 //! The joiner's side of a rendezvous: it asks for the ticket of a room, and posts an INIT to its host.
 
 use super::credentials::Credentials;
+use super::event::RendezvousEvent;
 use super::exchange::{Exchange, HeldCookie, SILENT_AFTER};
 use crate::connect::seal::{Random, Randomness, SealError};
 use crate::protocol::canonical;
 use crate::protocol::time::Time;
-use crate::wire::rendezvous::{self, Ask, Denial, Outcome, Packet, Reply, Room, SIGNAL_LEN, decode, encode};
+use crate::wire::rendezvous::{self, Ask, Outcome, Packet, Reply, Room, SIGNAL_LEN, decode, encode};
 use core::time::Duration;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 /// The most events that wait for the owner.
 const MAX_EVENTS: usize = 16;
-
-/// News for a joiner from its rendezvous.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum JoinerEvent {
-    /// The server has answered the question for the room. A room that does not exist is answered in the same way.
-    Ticket {
-        /// The host's ticket, which goes into the INIT.
-        ticket: u64,
-        /// The address that the server sees: the server-reflexive address of this socket.
-        observed: SocketAddr,
-        /// The right to use a TURN server, if the rendezvous has one.
-        credentials: Option<Credentials>,
-    },
-    /// Somebody has answered the INIT. Whether it was the host is known when the RESP was opened; call
-    /// [`JoinRequest::settle`] then.
-    Answered {
-        /// The RESP.
-        resp: Vec<u8>,
-    },
-    /// The server refuses to serve.
-    Refused(Denial),
-    /// The server has answered nothing for five seconds. It is asked on.
-    ServerSilent,
-    /// The INIT was posted, and for five seconds nobody has answered: the host is gone, or does not answer. It is posted
-    /// on.
-    HostSilent,
-}
 
 /// The joiner's side of a rendezvous: a state machine without a socket or a clock. It asks for the room at once.
 #[derive(Debug)]
@@ -50,7 +23,7 @@ pub struct JoinRequest {
     cookie: HeldCookie,
     ask: Option<Exchange>,
     posting: Option<Posting>,
-    events: VecDeque<JoinerEvent>,
+    events: VecDeque<RendezvousEvent>,
     is_silent: bool,
 }
 
@@ -132,7 +105,7 @@ impl JoinRequest {
                 self.is_silent = false;
                 let credentials = grant.turn.as_ref().map(Credentials::of);
                 let (ticket, observed) = (grant.ticket, grant.observed);
-                self.tell(JoinerEvent::Ticket { ticket, observed, credentials });
+                self.tell(RendezvousEvent::Ticket { ticket, observed, credentials });
             }
             Ok(Packet::Reply(reply)) => self.replied(now, &reply),
             _ => {}
@@ -158,7 +131,7 @@ impl JoinRequest {
     }
 
     /// The next event, in order.
-    pub fn poll_event(&mut self) -> Option<JoinerEvent> {
+    pub fn poll_event(&mut self) -> Option<RendezvousEvent> {
         self.events.pop_front()
     }
 
@@ -187,7 +160,7 @@ impl JoinRequest {
         if let Outcome::Refused(denial) = reply.outcome {
             let asked = self.ask.as_mut().filter(|ask| ask.nonce() == reply.nonce);
             if asked.map(|ask| ask.heard(now)).is_some() {
-                self.tell(JoinerEvent::Refused(denial));
+                self.tell(RendezvousEvent::Refused(denial));
             }
             return;
         }
@@ -202,7 +175,7 @@ impl JoinRequest {
             && posting.told != resp
         {
             posting.told = resp.to_vec();
-            self.tell(JoinerEvent::Answered { resp: resp.to_vec() });
+            self.tell(RendezvousEvent::Answered { resp: resp.to_vec() });
         }
     }
 
@@ -210,7 +183,7 @@ impl JoinRequest {
         let posting = self.posting.as_ref().map(|posting| &posting.exchange);
         if !self.is_silent && self.ask.iter().chain(posting).any(|exchange| exchange.is_silent(now)) {
             self.is_silent = true;
-            self.tell(JoinerEvent::ServerSilent);
+            self.tell(RendezvousEvent::ServerSilent);
         }
         let Some(posting) = self.posting.as_mut() else { return };
         let waited = posting.posted_at.map(|posted_at| now.since(posted_at));
@@ -219,11 +192,11 @@ impl JoinRequest {
             && waited.is_some_and(|waited| waited >= SILENT_AFTER)
         {
             posting.is_host_silent = true;
-            self.tell(JoinerEvent::HostSilent);
+            self.tell(RendezvousEvent::HostSilent);
         }
     }
 
-    fn tell(&mut self, event: JoinerEvent) {
+    fn tell(&mut self, event: RendezvousEvent) {
         if self.events.len() < MAX_EVENTS {
             self.events.push_back(event);
         }

@@ -13,6 +13,7 @@
 //! | `server/` | the server |
 //! | `registration.rs` | the host's side: `claims.rs` the address that it signs for, `signed.rs` what it has signed, `standing.rs` what its owner is told, `answers.rs` its RESPs |
 //! | `join_request.rs` | the joiner's side: a ticket, and an INIT for the host |
+//! | `event.rs` | the news for either side |
 //! | `exchange.rs` | one request that is sent until it is answered, on either side |
 //! | `identity.rs`, `credentials.rs` | the key of a room; TURN credentials of a shared secret |
 //!
@@ -39,6 +40,7 @@
 mod answers;
 mod claims;
 pub(crate) mod credentials;
+pub(crate) mod event;
 mod exchange;
 mod identity;
 pub(crate) mod join_request;
@@ -49,6 +51,7 @@ mod standing;
 
 pub(crate) use crate::wire::rendezvous::Denial;
 pub(crate) use credentials::Credentials;
-pub(crate) use join_request::{JoinRequest, JoinerEvent};
-pub(crate) use registration::{HostEvent, Registration};
+pub(crate) use event::RendezvousEvent;
+pub(crate) use join_request::JoinRequest;
+pub(crate) use registration::Registration;
 pub use server::{Meeting, RendezvousConfig, RendezvousServer, RendezvousStats, RoomRefusal, TurnService};

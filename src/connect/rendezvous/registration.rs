@@ -3,6 +3,7 @@
 use super::answers::Answers;
 use super::claims::Claims;
 use super::credentials::Credentials;
+use super::event::RendezvousEvent;
 use super::exchange::Exchange;
 use super::identity::Identity;
 use super::signed::{Challenge, SignedLog};
@@ -21,43 +22,6 @@ const REFRESH_AFTER: Span = Span::from_secs(15);
 /// A refused registration is tried again after this long at the earliest, and after three times as long at the latest: hosts
 /// that were refused together do not come back together.
 const RETRY_AFTER: Span = Span::from_millis(2_500);
-
-/// News for a host from its rendezvous.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum HostEvent {
-    /// The room is open, or was kept open: told with every refresh.
-    Registered {
-        /// The address that the server sees: the server-reflexive address of this socket.
-        observed: SocketAddr,
-        /// The right to use a TURN server, if the rendezvous has one.
-        credentials: Option<Credentials>,
-    },
-    /// A guest has posted an INIT. Answer it by [`Registration::answer`].
-    Delivered {
-        /// The guest's number.
-        guest: u64,
-        /// The INIT.
-        init: Vec<u8>,
-    },
-    /// The server refuses the room, told once for each reason until the room is open. It is asked again every few seconds.
-    Refused(Denial),
-    /// The server has answered nothing for five seconds. It is asked on.
-    ServerSilent,
-    /// The room has had no grant for 60 s, and the server has forgotten it. Registering goes on.
-    Lapsed {
-        /// The newest refusal since the last grant, if there was one.
-        why: Option<Denial>,
-    },
-    /// This host is said to be seen at two addresses at once: somebody forges packets of the server, and guests may not
-    /// find the room. Told with each registration for which that is so.
-    Contested {
-        /// The address that was signed.
-        signed: SocketAddr,
-        /// Another address that was named.
-        other: SocketAddr,
-    },
-}
 
 /// The host's side of a rendezvous: a state machine without a socket or a clock.
 ///
@@ -168,7 +132,7 @@ impl Registration {
     }
 
     /// The next event, in order.
-    pub fn poll_event(&mut self) -> Option<HostEvent> {
+    pub fn poll_event(&mut self) -> Option<RendezvousEvent> {
         self.standing.poll_event()
     }
 
@@ -238,7 +202,7 @@ impl Registration {
         let is_contested = self.claims.contested().is_some() && !self.claims.is_settled();
         self.refresh_at = if is_contested { self.retry_at(now) } else { now + REFRESH_AFTER };
         let credentials = grant.turn.as_ref().map(Credentials::of);
-        self.standing.granted(now, HostEvent::Registered { observed: grant.observed, credentials });
+        self.standing.granted(now, RendezvousEvent::Registered { observed: grant.observed, credentials });
         self.standing.contested(self.claims.contested());
     }
 

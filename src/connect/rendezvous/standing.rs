@@ -1,6 +1,6 @@
 //! How a server treats the room of a host, and what the host was told of it.
 
-use super::registration::HostEvent;
+use super::event::RendezvousEvent;
 use crate::protocol::time::{Span, Time};
 use crate::wire::rendezvous::Denial;
 use std::collections::VecDeque;
@@ -20,7 +20,7 @@ pub(super) struct Standing {
     lapses_at: Time,
     /// Whether the contest of this exchange was told.
     told_contest: bool,
-    events: VecDeque<HostEvent>,
+    events: VecDeque<RendezvousEvent>,
 }
 
 impl Standing {
@@ -34,7 +34,7 @@ impl Standing {
         self.told_contest = false;
     }
 
-    pub(super) fn granted(&mut self, now: Time, event: HostEvent) {
+    pub(super) fn granted(&mut self, now: Time, event: RendezvousEvent) {
         (self.is_silent, self.denied) = (false, None);
         self.lapses_at = now + ROOM_FOR;
         self.tell(event);
@@ -43,14 +43,14 @@ impl Standing {
     pub(super) fn refused(&mut self, denial: Denial) {
         self.is_silent = false;
         if self.denied.replace(denial) != Some(denial) {
-            self.tell(HostEvent::Refused(denial));
+            self.tell(RendezvousEvent::Refused(denial));
         }
     }
 
     /// The server answers nothing.
     pub(super) fn silent(&mut self) {
         if !core::mem::replace(&mut self.is_silent, true) {
-            self.tell(HostEvent::ServerSilent);
+            self.tell(RendezvousEvent::ServerSilent);
         }
     }
 
@@ -58,7 +58,7 @@ impl Standing {
     pub(super) fn run(&mut self, now: Time) {
         if self.lapses_at <= now {
             self.lapses_at = Time::NEVER;
-            self.tell(HostEvent::Lapsed { why: self.denied });
+            self.tell(RendezvousEvent::Lapsed { why: self.denied });
         }
     }
 
@@ -72,22 +72,22 @@ impl Standing {
         if let Some((signed, other)) = contest
             && !core::mem::replace(&mut self.told_contest, true)
         {
-            self.tell(HostEvent::Contested { signed, other });
+            self.tell(RendezvousEvent::Contested { signed, other });
         }
     }
 
     /// Tells of a guest. `false` if too many events wait.
     pub(super) fn delivered(&mut self, guest: u64, init: &[u8]) -> bool {
         let has_room = self.events.len() < MAX_EVENTS;
-        self.tell(HostEvent::Delivered { guest, init: init.to_vec() });
+        self.tell(RendezvousEvent::Delivered { guest, init: init.to_vec() });
         has_room
     }
 
-    pub(super) fn poll_event(&mut self) -> Option<HostEvent> {
+    pub(super) fn poll_event(&mut self) -> Option<RendezvousEvent> {
         self.events.pop_front()
     }
 
-    fn tell(&mut self, event: HostEvent) {
+    fn tell(&mut self, event: RendezvousEvent) {
         if self.events.len() < MAX_EVENTS {
             self.events.push_back(event);
         }

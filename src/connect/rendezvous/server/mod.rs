@@ -38,10 +38,10 @@ use core::time::Duration;
 use grants::Grants;
 use guests::{Admission, Guests};
 use quota::Limits;
-use rooms::{Registered, Rooms};
+use rooms::Rooms;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use tenancy::{Claim, Tenancy};
+use tenancy::{Claim, Claimed, Tenancy};
 
 /// The most datagrams that wait to be sent: two for each that a driver receives before it sends.
 const MAX_OUT: usize = 512;
@@ -149,13 +149,10 @@ impl RendezvousServer {
             Ok(Packet::Post(post)) => self.post(now, from, &post),
             Ok(Packet::Answer(answer)) => self.answer(now, from, &answer),
             Ok(_) => Err(RoomRefusal::Unexpected),
-            Err(RoomRefusal::Version) => {
-                if let Some(nonce) = request_nonce(datagram) {
-                    self.deny(from, nonce, Denial::Version)?;
-                }
-                Err(RoomRefusal::Version)
-            }
-            Err(refusal) => Err(refusal),
+            Err(refusal) => match request_nonce(datagram).filter(|_| refusal == RoomRefusal::Version) {
+                Some(nonce) => self.deny(from, nonce, Denial::Version, refusal),
+                None => Err(refusal),
+            },
         }
     }
 
@@ -166,27 +163,22 @@ impl RendezvousServer {
         };
         let room = room_of(&key);
         if !self.rooms.may_check(now, &room, from) && !self.limits.may_register(now, Source::machine(from)) {
-            self.deny(from, nonce, Denial::Busy)?;
-            return Err(RoomRefusal::Busy);
+            return self.deny(from, nonce, Denial::Busy, RoomRefusal::Busy);
         }
         if !is_signed(register, from) {
-            self.deny(from, nonce, Denial::Signature)?;
-            return Err(RoomRefusal::Signature);
+            return self.deny(from, nonce, Denial::Signature, RoomRefusal::Signature);
         }
         match self.rooms.register(now, room, Claim { addr: from, nonce, ticket, issued }) {
-            Ok(Registered::Opened) => self.stats.rooms_opened += 1,
-            Ok(Registered::Refreshed) => self.stats.refreshes += 1,
-            Ok(Registered::Held(challenge)) => {
-                self.deny(from, nonce, Denial::Held)?;
-                if let Some((holder, nonce)) = challenge {
+            Ok(Claimed::Opened) => self.stats.rooms_opened += 1,
+            Ok(Claimed::Kept | Claimed::Moved) => self.stats.refreshes += 1,
+            Ok(Claimed::Held(challenge)) => {
+                let held = self.deny(from, nonce, Denial::Held, RoomRefusal::Held);
+                if let (Err(RoomRefusal::Held), Some((holder, nonce))) = (held, challenge) {
                     self.cookie(now, holder, nonce)?;
                 }
-                return Err(RoomRefusal::Held);
+                return held;
             }
-            Err(RoomRefusal::Full) => {
-                self.deny(from, nonce, Denial::Full)?;
-                return Err(RoomRefusal::Full);
-            }
+            Err(RoomRefusal::Full) => return self.deny(from, nonce, Denial::Full, RoomRefusal::Full),
             Err(refusal) => return Err(refusal),
         }
         self.grant(now, from, nonce, ticket)
@@ -244,8 +236,16 @@ impl RendezvousServer {
         self.send(from, &Packet::Cookie(Cookie { nonce, cookie, observed: from }))
     }
 
-    fn deny(&mut self, to: SocketAddr, nonce: u64, denial: Denial) -> Result<(), RoomRefusal> {
-        self.send(to, &Packet::Reply(Reply { nonce, outcome: Outcome::Refused(denial) }))
+    /// Tells a sender of a refusal, and refuses.
+    fn deny(
+        &mut self,
+        to: SocketAddr,
+        nonce: u64,
+        denial: Denial,
+        refusal: RoomRefusal,
+    ) -> Result<(), RoomRefusal> {
+        self.send(to, &Packet::Reply(Reply { nonce, outcome: Outcome::Refused(denial) }))?;
+        Err(refusal)
     }
 
     fn grant(&mut self, now: Time, to: SocketAddr, nonce: u64, ticket: u64) -> Result<(), RoomRefusal> {

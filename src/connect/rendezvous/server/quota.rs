@@ -35,11 +35,7 @@ impl Quota {
             self.second = second;
             self.used.fill(0);
         }
-        let bytes = match source {
-            Source::V4([a, b, c, d]) => [a, b, c, d, 0, 0, 0, 0],
-            Source::V6(prefix) => prefix,
-        };
-        let used = &mut self.used[keyed_hash(self.key, &bytes) as usize % PLACES];
+        let used = &mut self.used[keyed_hash(self.key, source.bytes()) as usize % PLACES];
         let is_left = *used < self.max;
         *used += u16::from(is_left);
         is_left

@@ -56,15 +56,6 @@ pub(super) struct Rooms {
     max_per_source: usize,
 }
 
-/// The outcome of a registration that is not refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Registered {
-    Opened,
-    Refreshed,
-    /// Another address has the room. If it is named it is to be challenged, with the nonce of its REGISTER.
-    Held(Option<(SocketAddr, u64)>),
-}
-
 impl Rooms {
     pub(super) fn new(max: usize, max_per_source: usize) -> Self {
         let (entries, by_end, per_source, per_network) = Default::default();
@@ -80,12 +71,7 @@ impl Rooms {
     }
 
     /// Opens a room, keeps it open, or moves it.
-    pub(super) fn register(
-        &mut self,
-        now: Time,
-        room: Room,
-        claim: Claim,
-    ) -> Result<Registered, RoomRefusal> {
+    pub(super) fn register(&mut self, now: Time, room: Room, claim: Claim) -> Result<Claimed, RoomRefusal> {
         self.forget(now);
         let Some(mut entry) = self.entries.get(&room).cloned() else {
             self.admit(claim.addr)?;
@@ -96,12 +82,13 @@ impl Rooms {
             let checks = Bucket::new(CHECK_EVERY, CHECKS);
             self.insert(room, Entry { tenancy, until, opened: now, is_used: false, checks });
             trace::room(&Label(&room), "opened");
-            return Ok(Registered::Opened);
+            return Ok(Claimed::Opened);
         };
-        match entry.tenancy.claim(now, claim)? {
-            Claimed::Held(challenge) => {
+        let claimed = entry.tenancy.claim(now, claim)?;
+        match claimed {
+            Claimed::Held(_) => {
                 self.entries.insert(room, entry);
-                return Ok(Registered::Held(challenge));
+                return Ok(claimed);
             }
             Claimed::Moved => {
                 if Source::machine(claim.addr) != self.entries[&room].source() {
@@ -109,12 +96,12 @@ impl Rooms {
                 }
                 trace::room(&Label(&room), "taken over by another address");
             }
-            Claimed::Kept => {}
+            Claimed::Opened | Claimed::Kept => {}
         }
         self.remove(room);
         entry.until = now + LIFETIME;
         self.insert(room, entry);
-        Ok(Registered::Refreshed)
+        Ok(claimed)
     }
 
     pub(super) fn get(&self, now: Time, room: &Room) -> Option<&Tenancy> {
@@ -211,12 +198,12 @@ mod tests {
         ([10, network, 0, 1], 7_000).into()
     }
 
-    fn open(rooms: &mut Rooms, secs: u64, room: u8, addr: SocketAddr) -> Result<Registered, RoomRefusal> {
+    fn open(rooms: &mut Rooms, secs: u64, room: u8, addr: SocketAddr) -> Result<Claimed, RoomRefusal> {
         rooms.register(at(secs), [room; 16], Claim { addr, nonce: 1, ticket: 2, issued: at(secs) })
     }
 
-    const OPENED: Result<Registered, RoomRefusal> = Ok(Registered::Opened);
-    const REFRESHED: Result<Registered, RoomRefusal> = Ok(Registered::Refreshed);
+    const OPENED: Result<Claimed, RoomRefusal> = Ok(Claimed::Opened);
+    const REFRESHED: Result<Claimed, RoomRefusal> = Ok(Claimed::Kept);
 
     #[test]
     fn a_room_lives_for_a_minute_and_leaves_nothing_behind() {
@@ -251,7 +238,7 @@ mod tests {
         }
         open(&mut rooms, 0, 3, addr(2)).unwrap();
         let moved: Vec<_> = (1..8).map(|secs| open(&mut rooms, secs, 3, addr(1))).collect();
-        assert!(moved.contains(&Err(RoomRefusal::Full)) && !moved.contains(&REFRESHED), "{moved:?}");
+        assert!(moved.contains(&Err(RoomRefusal::Full)) && !moved.contains(&Ok(Claimed::Moved)), "{moved:?}");
         assert_eq!(rooms.get(at(8), &[3; 16]).map(Tenancy::addr), Some(addr(2)));
     }
 
@@ -273,7 +260,7 @@ mod tests {
         open(&mut rooms, 0, 1, addr(1)).unwrap();
         let port = SocketAddr::new(addr(1).ip(), 7_001);
         let moved: Vec<_> = (1..5).map(|secs| open(&mut rooms, secs, 1, port)).collect();
-        assert_eq!(moved.last(), Some(&REFRESHED));
+        assert_eq!(moved.last(), Some(&Ok(Claimed::Moved)));
         assert_eq!(rooms.get(at(5), &[1; 16]).map(Tenancy::addr), Some(port));
     }
 

@@ -29,9 +29,11 @@ pub(super) struct Claim {
     pub(super) issued: Time,
 }
 
-/// The outcome of a claim.
+/// The outcome of a claim that is not refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Claimed {
+    /// There was no such room.
+    Opened,
     /// The address that holds the room has claimed it again.
     Kept,
     /// The room has moved to another address.

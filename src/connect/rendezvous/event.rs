@@ -1,0 +1,62 @@
+//! The news of a rendezvous for its clients.
+
+use super::credentials::Credentials;
+use crate::wire::rendezvous::Denial;
+use std::net::SocketAddr;
+
+/// News of a rendezvous for a host or a joiner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RendezvousEvent {
+    /// To a host: the room is open, or was kept open. Told with every refresh.
+    Registered {
+        /// The address that the server sees: the server-reflexive address of this socket.
+        observed: SocketAddr,
+        /// The right to use a TURN server, if the rendezvous has one.
+        credentials: Option<Credentials>,
+    },
+    /// To a joiner: the server has answered the question for the room. A room that does not exist is answered in the same
+    /// way.
+    Ticket {
+        /// The host's ticket, which goes into the INIT.
+        ticket: u64,
+        /// The address that the server sees: the server-reflexive address of this socket.
+        observed: SocketAddr,
+        /// The right to use a TURN server, if the rendezvous has one.
+        credentials: Option<Credentials>,
+    },
+    /// To a host: a guest has posted an INIT. Answer it by [`Registration::answer`](super::Registration::answer).
+    Delivered {
+        /// The guest's number.
+        guest: u64,
+        /// The INIT.
+        init: Vec<u8>,
+    },
+    /// To a joiner: somebody has answered the INIT. Whether it was the host is known when the RESP was opened; call
+    /// [`JoinRequest::settle`](super::JoinRequest::settle) then.
+    Answered {
+        /// The RESP.
+        resp: Vec<u8>,
+    },
+    /// The server refuses to serve. A host is told once for each reason until the room is open, and asks again every few
+    /// seconds.
+    Refused(Denial),
+    /// The server has answered nothing for five seconds. It is asked on.
+    ServerSilent,
+    /// To a joiner: the INIT was posted, and for five seconds nobody has answered. The host is gone, or does not answer. It
+    /// is posted on.
+    HostSilent,
+    /// To a host: the room has had no grant for 60 s, and the server has forgotten it. Registering goes on.
+    Lapsed {
+        /// The newest refusal since the last grant, if there was one.
+        why: Option<Denial>,
+    },
+    /// This host is said to be seen at two addresses at once: somebody forges packets of the server, and guests may not
+    /// find the room. Told with each registration for which that is so.
+    Contested {
+        /// The address that was signed.
+        signed: SocketAddr,
+        /// Another address that was named.
+        other: SocketAddr,
+    },
+}
