@@ -8,6 +8,18 @@
 //! | `seal` | encryption: every datagram authenticated, around any [`Protocol`](crate::Protocol) |
 //! | `invite` | the right to join, as one line of text |
 
+/// `Debug` of a type with a secret: its name alone.
+#[cfg(feature = "seal")]
+macro_rules! opaque_debug {
+    ($type:ident) => {
+        impl core::fmt::Debug for $type {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(stringify!($type))
+            }
+        }
+    };
+}
+
 #[cfg(feature = "seal")]
 pub(crate) mod connection;
 pub(crate) mod invite;

@@ -1,10 +1,12 @@
 //! Why there is no connection, as texts for a player.
 
 use super::text;
+use crate::connect::seal::SealError;
 use core::fmt;
 use core::time::Duration;
+use std::io;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why there is no connection. `Display` is a text that can be shown to a player as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +61,18 @@ pub enum ConnectError {
     },
 }
 
+impl ConnectError {
+    /// The name of a machine has no address.
+    pub(super) fn name(name: &str, error: &io::Error) -> Self {
+        Self::Name { name: name.to_owned(), why: error.to_string() }
+    }
+
+    /// A file of keys cannot be used.
+    pub(super) fn key_file(path: &Path, error: &io::Error) -> Self {
+        Self::KeyFile { path: path.to_owned(), why: error.to_string() }
+    }
+}
+
 impl fmt::Display for ConnectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -87,10 +101,10 @@ impl fmt::Display for ConnectError {
 
 impl core::error::Error for ConnectError {}
 
-impl From<crate::connect::seal::SealError> for ConnectError {
-    fn from(error: crate::connect::seal::SealError) -> Self {
+impl From<SealError> for ConnectError {
+    fn from(error: SealError) -> Self {
         match error {
-            crate::connect::seal::SealError::NoRandomness => Self::Randomness,
+            SealError::NoRandomness => Self::Randomness,
             error => Self::Text { why: error.to_string() },
         }
     }

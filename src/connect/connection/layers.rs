@@ -3,7 +3,7 @@
 use super::ConnectError;
 use super::paths::Paths;
 use super::peer::{ConnectionStats, Hint, PeerInfo};
-use crate::connect::seal::{ConnectionKeys, Seal, SealRefusal};
+use crate::connect::seal::{Seal, SealRefusal};
 use crate::{Protocol, canonical};
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -39,7 +39,7 @@ impl Layers {
         }
     }
 
-    fn paths(&self) -> Option<&Paths> {
+    pub(super) fn paths(&self) -> Option<&Paths> {
         match self {
             Self::Bare { .. } | Self::Sealed(_) => None,
             Self::Reached(_, paths) => Some(paths),
@@ -53,46 +53,11 @@ impl Layers {
         }
     }
 
-    pub(super) fn has_paths(&self) -> bool {
-        self.paths().is_some()
-    }
-
-    pub(super) fn is_manual(&self) -> bool {
-        self.paths().is_some_and(Paths::is_manual)
-    }
-
-    /// Notes how far the search is.
-    #[inline]
-    pub(super) fn look(&mut self, now: Duration) {
-        if let Self::Reached(_, paths) = self {
-            paths.look(now);
-        }
-    }
-
-    /// Gives an address on a relay back; a message to the relay waits to be sent.
-    pub(super) fn release(&mut self, now: Duration) {
-        if let Some(paths) = self.paths_mut() {
-            paths.release(now);
-        }
-    }
-
     pub(super) fn take_answer(&mut self, now: Duration, text: &str) -> Result<(), ConnectError> {
         match self {
             Self::Reached(seal, paths) => paths.take_answer(now, seal, text),
             _ => Err(ConnectError::Options { why: "this machine has made no offer" }),
         }
-    }
-
-    pub(super) fn take_logged_keys(&mut self) -> Option<ConnectionKeys> {
-        self.seal_mut()?.take_logged_keys()
-    }
-
-    pub(super) fn progress(&self) -> Option<String> {
-        self.paths().map(Paths::progress)
-    }
-
-    pub(super) fn failure(&self, now: Duration) -> Option<ConnectError> {
-        self.paths()?.failure(now)
     }
 
     pub(super) fn hint(&self) -> Option<Hint> {

@@ -29,12 +29,13 @@ pub use error::ConnectError;
 pub use options::ConnectOptions;
 pub use peer::{ConnectionStats, Hint, PeerInfo};
 
+use crate::connect::seal::Seal;
 use crate::net::private::KeyLog;
 use crate::net::{Datagrams, Driver, Usual};
 use crate::{Config, Lobby, LobbyError, Protocol};
-use core::fmt;
 use core::time::Duration;
 use layers::{Layers, around};
+use paths::Paths;
 use std::io;
 use std::net::SocketAddr;
 
@@ -78,11 +79,7 @@ pub struct Connection<D = Usual> {
 /// The text for the other player. An invite or an offer is the right to join: `Debug` leaves it out.
 struct Share(String);
 
-impl fmt::Debug for Share {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Share")
-    }
-}
+opaque_debug!(Share);
 
 /// The part of this machine in finding the other one.
 #[derive(Clone, Debug)]
@@ -138,7 +135,9 @@ impl<D: Datagrams> Connection<D> {
     /// As [`run_until`](Self::run_until).
     pub fn close<P: Protocol>(&mut self, protocol: &mut P, linger: Duration) -> io::Result<bool> {
         let closed = around!(self.layers, protocol, around => self.driver.close(around, linger))?;
-        self.layers.release(self.driver.now());
+        if let Some(paths) = self.layers.paths_mut() {
+            paths.release(self.driver.now());
+        }
         self.flush(protocol)?;
         Ok(closed)
     }
@@ -146,7 +145,6 @@ impl<D: Datagrams> Connection<D> {
     /// Notes that the protocol was run.
     #[inline]
     fn ran(&mut self, now: Duration) -> io::Result<Duration> {
-        self.layers.look(now);
         if self.key_log.is_some() {
             self.log_keys()?;
         }
@@ -156,7 +154,7 @@ impl<D: Datagrams> Connection<D> {
     #[cold]
     fn log_keys(&mut self) -> io::Result<()> {
         if let Some(log) = &mut self.key_log {
-            while let Some(keys) = self.layers.take_logged_keys() {
+            while let Some(keys) = self.layers.seal_mut().and_then(Seal::take_logged_keys) {
                 log.add(&keys)?;
             }
         }
@@ -198,9 +196,9 @@ impl<D: Datagrams> Connection<D> {
 
     /// How long a joiner waits: longer than it wants to if a path has to be found first.
     fn join_timeout(&self, wanted: Duration) -> Duration {
-        if self.layers.is_manual() && self.stats().found_after.is_none() {
+        if self.layers.paths().is_some_and(Paths::is_manual) && self.stats().found_after.is_none() {
             wanted.max(MANUAL_TIMEOUT)
-        } else if self.layers.has_paths() {
+        } else if self.layers.paths().is_some() {
             wanted.max(SEARCH_TIMEOUT)
         } else {
             wanted
@@ -241,7 +239,7 @@ impl<D: Datagrams> Connection<D> {
     /// How far the machines are on the way to each other, as a text for a player.
     #[must_use]
     pub fn progress(&self) -> String {
-        match (self.layers.progress(), &self.role) {
+        match (self.layers.paths().map(Paths::progress), &self.role) {
             (Some(progress), _) => progress,
             (None, Role::Host) => "waiting for the other player".to_owned(),
             (None, Role::Join { at, .. }) => format!("asking {}", text::list(at)),
@@ -252,7 +250,8 @@ impl<D: Datagrams> Connection<D> {
     /// which waits for the next guest.
     #[must_use]
     pub fn failure(&self) -> Option<ConnectError> {
-        if self.is_host() { None } else { self.layers.failure(self.driver.now()) }
+        let paths = self.layers.paths().filter(|_| !self.is_host())?;
+        paths.failure(self.driver.now())
     }
 
     /// The error for a joiner whose lobby has [timed out](LobbyError::TimedOut): it names outer addresses, and the likely
@@ -287,7 +286,7 @@ impl<D: Datagrams> Connection<D> {
     /// The host's private key, for [`ConnectOptions::key`]. `None` for a joiner, and for a host that is open or bare.
     #[must_use]
     pub fn secret_key(&self) -> Option<[u8; 32]> {
-        self.layers.seal().and_then(crate::connect::seal::Seal::secret_key)
+        self.layers.seal().and_then(Seal::secret_key)
     }
 
     /// The counts so far.

@@ -1,8 +1,10 @@
 //! The paths of a connection in a library without the feature `nat`: there are none.
 
+use super::ConnectError;
+#[cfg(feature = "udp")]
 use super::opening::Here;
+use super::opening::Opening;
 use super::peer::{ConnectionStats, PeerInfo};
-use super::{ConnectError, ConnectOptions};
 use crate::Protocol;
 use crate::connect::invite::Rendezvous;
 use crate::connect::seal::{Seal, Sealed};
@@ -38,39 +40,20 @@ fn without() -> ConnectError {
 }
 
 impl Paths {
-    pub(super) fn host(
-        _: &ConnectOptions,
-        _: &Here,
-        _: &Seal,
-        _: SocketAddr,
-    ) -> Result<(Self, Rendezvous), ConnectError> {
+    pub(super) fn host(_: &Opening<'_>, _: &Seal, _: SocketAddr) -> Result<(Self, Rendezvous), ConnectError> {
         Err(without())
     }
 
-    pub(super) fn join(_: &ConnectOptions, _: &Here, _: &Rendezvous) -> Result<Self, ConnectError> {
+    pub(super) fn join(_: &Opening<'_>, _: &Rendezvous) -> Result<Self, ConnectError> {
         Err(without())
     }
 
-    pub(super) fn offer(
-        _: &ConnectOptions,
-        _: Duration,
-        _: &Here,
-        _: &mut Seal,
-    ) -> Result<(Self, String), ConnectError> {
+    pub(super) fn offer(_: &Opening<'_>, _: &mut Seal) -> Result<(Self, String), ConnectError> {
         Err(without())
     }
 
-    pub(super) fn answer(
-        _: &ConnectOptions,
-        _: Duration,
-        _: &Here,
-        offer: &Offer,
-    ) -> Result<(Self, Seal, String), ConnectError> {
+    pub(super) fn answer(_: &Opening<'_>, offer: &Offer) -> Result<(Self, Seal, String), ConnectError> {
         match *offer {}
-    }
-
-    pub(super) fn join_by_signal(_: &ConnectOptions, _: [u8; 32]) -> Result<Seal, ConnectError> {
-        Err(without())
     }
 
     pub(super) fn around<'a, P: Protocol>(&mut self, _: &'a mut Seal, _: &'a mut P) -> Around<'a, P> {
@@ -82,10 +65,6 @@ impl Paths {
     }
 
     pub(super) fn is_manual(&self) -> bool {
-        match *self {}
-    }
-
-    pub(super) fn look(&mut self, _: Duration) {
         match *self {}
     }
 

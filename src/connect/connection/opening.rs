@@ -59,6 +59,20 @@ impl Here {
     }
 }
 
+/// A connection that is being opened: its options, the time, and this machine.
+pub(super) struct Opening<'a> {
+    pub(super) options: &'a ConnectOptions,
+    pub(super) now: Duration,
+    pub(super) here: Here,
+}
+
+/// The parts of a connection besides its driver.
+pub(super) struct Opened {
+    layers: Layers,
+    role: Role,
+    share: String,
+}
+
 impl<D: Datagrams> Connection<D> {
     /// A host on a transport of your own. `addresses` are those under which others reach it, for the invite.
     ///
@@ -69,10 +83,7 @@ impl<D: Datagrams> Connection<D> {
         transport: D,
         addresses: &[SocketAddr],
     ) -> Result<Self, ConnectError> {
-        let driver = Driver::new(transport);
-        let here = Here::new(&options.public, addresses);
-        let (layers, share) = hosting(options, driver.now(), &here)?;
-        Self::open(options, driver, layers, Role::Host, share)
+        Self::open(options, Driver::new(transport), addresses, |opening| opening.host())
     }
 
     /// Joins a host on a transport of your own. `text` is an invite, an offer or an address; `addresses` are those of this
@@ -86,28 +97,19 @@ impl<D: Datagrams> Connection<D> {
         addresses: &[SocketAddr],
         text: &str,
     ) -> Result<Self, ConnectError> {
-        Self::join_named(options, Driver::new(transport), addresses, &Named::read(text)?)
+        let named = Named::read(text)?;
+        Self::open(options, Driver::new(transport), addresses, |opening| opening.join(&named))
     }
 
-    pub(super) fn join_named(
-        options: &ConnectOptions,
-        driver: Driver<D>,
-        addresses: &[SocketAddr],
-        named: &Named,
-    ) -> Result<Self, ConnectError> {
-        let here = Here::new(&options.public, addresses);
-        let Joining { layers, target, at, share } = joining(options, driver.now(), &here, named)?;
-        let is_invited = !matches!(named, Named::At(_));
-        Self::open(options, driver, layers, Role::Join { target, at, is_invited }, share)
-    }
-
+    /// A connection on a driver at `addresses`, whose layers `open` makes.
     pub(super) fn open(
         options: &ConnectOptions,
         driver: Driver<D>,
-        mut layers: Layers,
-        role: Role,
-        share: String,
+        addresses: &[SocketAddr],
+        open: impl FnOnce(&Opening<'_>) -> Result<Opened, ConnectError>,
     ) -> Result<Self, ConnectError> {
+        let here = Here::new(&options.public, addresses);
+        let Opened { mut layers, role, share } = open(&Opening { options, now: driver.now(), here })?;
         if let (Role::Host, Some(seal)) = (&role, layers.seal_mut()) {
             seal.expect_guests(options.guests);
         }
@@ -118,61 +120,96 @@ impl<D: Datagrams> Connection<D> {
             }
             (Some(path), Some(seal)) => {
                 seal.log_keys();
-                let failed = |error: std::io::Error| ConnectError::KeyFile {
-                    path: path.clone(),
-                    why: error.to_string(),
-                };
-                Some(KeyLog::open(path).map_err(failed)?)
+                Some(KeyLog::open(path).map_err(|error| ConnectError::key_file(path, &error))?)
             }
         };
         Ok(Self { driver, layers, role, share: Share(share), key_log })
     }
 }
 
-/// The layers of a host, and the text for its guest.
-pub(super) fn hosting(
-    options: &ConnectOptions,
-    now: Duration,
-    here: &Here,
-) -> Result<(Layers, String), ConnectError> {
-    if options.rendezvous.is_some() && options.access != Access::Invited {
-        return Err(ConnectError::Options { why: "only a host by invite can be met at a rendezvous" });
-    }
-    if options.hides() && options.rendezvous.is_none() {
-        return Err(ConnectError::Options { why: HIDDEN });
-    }
-    let address = || here.addresses.first().map_or_else(String::new, ToString::to_string);
-    Ok(match options.access {
-        Access::Bare | Access::Trusted => (bare(options), address()),
-        Access::Open => (Layers::Sealed(Box::new(Seal::host_open(options.drawn()?)?)), address()),
-        Access::Manual => {
-            let mut seal = host_seal(options)?;
-            let (paths, offer) = Paths::offer(options, now, here, &mut seal)?;
-            (Layers::Reached(Box::new(seal), Box::new(paths)), offer)
+impl Opening<'_> {
+    /// The layers of a host, and the text for its guest.
+    pub(super) fn host(&self) -> Result<Opened, ConnectError> {
+        let Self { options, here, .. } = self;
+        if options.rendezvous.is_some() && options.access != Access::Invited {
+            return Err(ConnectError::Options { why: "only a host by invite can be met at a rendezvous" });
         }
-        Access::Invited => {
-            let seal = host_seal(options)?;
-            let key = seal.public_key().ok_or(ConnectError::Randomness)?;
-            let unusable = |error: crate::InviteError| ConnectError::Text { why: error.to_string() };
-            match &options.rendezvous {
-                Some(name) => {
-                    let failed = |error: std::io::Error| ConnectError::Name {
-                        name: name.clone(),
-                        why: error.to_string(),
-                    };
-                    let server = system::resolve(name, RENDEZVOUS_PORT).map_err(failed)?;
-                    let (paths, rendezvous) = Paths::host(options, here, &seal, canonical(server))?;
-                    let invite = Invite::with_rendezvous(key, [], rendezvous).map_err(unusable)?;
-                    (Layers::Reached(Box::new(seal), Box::new(paths)), invite.to_string())
-                }
-                None if here.addresses.is_empty() => return Err(ConnectError::Options { why: NO_ADDRESS }),
-                None => {
-                    let invite = Invite::new(key, here.invited()).map_err(unusable)?;
-                    (Layers::Sealed(Box::new(seal)), invite.to_string())
+        if options.hides() && options.rendezvous.is_none() {
+            return Err(ConnectError::Options { why: HIDDEN });
+        }
+        let address = || here.addresses.first().map_or_else(String::new, ToString::to_string);
+        let (layers, share) = match options.access {
+            Access::Bare | Access::Trusted => (bare(options), address()),
+            Access::Open => (Layers::Sealed(Box::new(Seal::host_open(options.drawn()?)?)), address()),
+            Access::Manual => {
+                let mut seal = host_seal(options)?;
+                let (paths, offer) = Paths::offer(self, &mut seal)?;
+                (Layers::Reached(Box::new(seal), Box::new(paths)), offer)
+            }
+            Access::Invited => {
+                let seal = host_seal(options)?;
+                let key = seal.public_key().ok_or(ConnectError::Randomness)?;
+                let unusable = |error: crate::InviteError| ConnectError::Text { why: error.to_string() };
+                match &options.rendezvous {
+                    Some(name) => {
+                        let failed = |error| ConnectError::name(name, &error);
+                        let server = system::resolve(name, RENDEZVOUS_PORT).map_err(failed)?;
+                        let (paths, rendezvous) = Paths::host(self, &seal, canonical(server))?;
+                        let invite = Invite::with_rendezvous(key, [], rendezvous).map_err(unusable)?;
+                        (Layers::Reached(Box::new(seal), Box::new(paths)), invite.to_string())
+                    }
+                    None if here.addresses.is_empty() => {
+                        return Err(ConnectError::Options { why: NO_ADDRESS });
+                    }
+                    None => {
+                        let invite = Invite::new(key, here.invited()).map_err(unusable)?;
+                        (Layers::Sealed(Box::new(seal)), invite.to_string())
+                    }
                 }
             }
+        };
+        Ok(Opened { layers, role: Role::Host, share })
+    }
+
+    /// The layers of a joiner, the host's inner and outer addresses, and the text for the host.
+    pub(super) fn join(&self, named: &Named) -> Result<Opened, ConnectError> {
+        let options = self.options;
+        let is_bare = matches!(options.access, Access::Bare | Access::Trusted);
+        let meets = matches!(named, Named::Invited(invite) if invite.rendezvous().is_some());
+        if options.hides() && !meets {
+            return Err(ConnectError::Options { why: HIDDEN });
         }
-    })
+        let (layers, at, share) = match named {
+            Named::Invited(_) | Named::Offered(_) if is_bare => {
+                return Err(ConnectError::Options { why: NEVER_BARE });
+            }
+            Named::At(addr) if is_bare => (bare(options), vec![*addr], String::new()),
+            Named::At(addr) => {
+                let seal = Seal::join_open(options.drawn()?, *addr)?;
+                (Layers::Sealed(Box::new(seal)), vec![*addr], String::new())
+            }
+            Named::Offered(offer) => {
+                let (paths, seal, answer) = Paths::answer(self, offer)?;
+                (Layers::Reached(Box::new(seal), Box::new(paths)), Vec::new(), answer)
+            }
+            Named::Invited(invite) => match invite.rendezvous() {
+                Some(rendezvous) => {
+                    let paths = Paths::join(self, rendezvous)?;
+                    let seal = Seal::join_by_signal(options.drawn()?, *invite.key())?;
+                    (Layers::Reached(Box::new(seal), Box::new(paths)), Vec::new(), String::new())
+                }
+                None => {
+                    let at = invite.addresses().to_vec();
+                    let seal = Seal::join(options.drawn()?, *invite.key(), &at)?;
+                    (Layers::Sealed(Box::new(seal)), at, String::new())
+                }
+            },
+        };
+        let target = layers.seal().map_or(at.first().copied(), Seal::target);
+        let target = target.ok_or(ConnectError::Options { why: "there is no address to join" })?;
+        let role = Role::Join { target, at, is_invited: !matches!(named, Named::At(_)) };
+        Ok(Opened { layers, role, share })
+    }
 }
 
 fn bare(options: &ConnectOptions) -> Layers {
@@ -186,8 +223,7 @@ fn host_seal(options: &ConnectOptions) -> Result<Seal, ConnectError> {
         Key::New => None,
         Key::Given(key) => Some(*key),
         Key::Kept(path) => {
-            let failed =
-                |error: std::io::Error| ConnectError::KeyFile { path: path.clone(), why: error.to_string() };
+            let failed = |error| ConnectError::key_file(path, &error);
             match private::read_key(path).map_err(failed)? {
                 Some(key) => Some(key),
                 None => {
@@ -203,59 +239,6 @@ fn host_seal(options: &ConnectOptions) -> Result<Seal, ConnectError> {
         Some(key) => Seal::host_with_key(drawn, key)?,
         None => Seal::host(drawn)?,
     })
-}
-
-/// The layers of a joiner, the host's inner and outer addresses, and the text for the host.
-struct Joining {
-    layers: Layers,
-    target: SocketAddr,
-    at: Vec<SocketAddr>,
-    share: String,
-}
-
-fn joining(
-    options: &ConnectOptions,
-    now: Duration,
-    here: &Here,
-    named: &Named,
-) -> Result<Joining, ConnectError> {
-    let is_bare = matches!(options.access, Access::Bare | Access::Trusted);
-    let meets = matches!(named, Named::Invited(invite) if invite.rendezvous().is_some());
-    if options.hides() && !meets {
-        return Err(ConnectError::Options { why: HIDDEN });
-    }
-    let (layers, at, share) = match named {
-        Named::Invited(_) | Named::Offered(_) if is_bare => {
-            return Err(ConnectError::Options { why: NEVER_BARE });
-        }
-        Named::At(addr) if is_bare => {
-            let (target, at) = (*addr, vec![*addr]);
-            return Ok(Joining { layers: bare(options), target, at, share: String::new() });
-        }
-        Named::At(addr) => {
-            let seal = Seal::join_open(options.drawn()?, *addr)?;
-            (Layers::Sealed(Box::new(seal)), vec![*addr], String::new())
-        }
-        Named::Offered(offer) => {
-            let (paths, seal, answer) = Paths::answer(options, now, here, offer)?;
-            (Layers::Reached(Box::new(seal), Box::new(paths)), Vec::new(), answer)
-        }
-        Named::Invited(invite) => match invite.rendezvous() {
-            Some(rendezvous) => {
-                let paths = Paths::join(options, here, rendezvous)?;
-                let seal = Paths::join_by_signal(options, *invite.key())?;
-                (Layers::Reached(Box::new(seal), Box::new(paths)), Vec::new(), String::new())
-            }
-            None => {
-                let at = invite.addresses().to_vec();
-                let seal = Seal::join(options.drawn()?, *invite.key(), &at)?;
-                (Layers::Sealed(Box::new(seal)), at, String::new())
-            }
-        },
-    };
-    let target = layers.seal().and_then(Seal::target);
-    let target = target.ok_or(ConnectError::Options { why: "there is no address to join" })?;
-    Ok(Joining { layers, target, at, share })
 }
 
 #[cfg(test)]

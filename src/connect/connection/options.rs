@@ -42,6 +42,7 @@ pub(super) enum Key {
 /// # let _ = options;
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct ConnectOptions {
     pub(super) access: Access,
     pub(super) bind: SocketAddr,
@@ -81,53 +82,45 @@ impl fmt::Debug for ConnectOptions {
 
 impl ConnectOptions {
     /// Encrypted and by invite, at any free port.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Lets whoever knows the host's address join. Every datagram is encrypted, but until both players have compared the
     /// [code](super::PeerInfo::code), somebody between them may have answered. A joiner by address needs no such call.
-    #[must_use]
     pub fn open(self) -> Self {
         Self { access: Access::Open, ..self }
     }
 
     /// Connects without encryption, for LANs, tests and the plain wire: anybody on the way can read and forge. Both sides
     /// have to name it.
-    #[must_use]
     pub fn bare(self) -> Self {
         Self { access: Access::Bare, ..self }
     }
 
     /// Leaves the encryption to the transport, which authenticates the peer too: a browser's data channel, a platform's
     /// relay. It is an error on UDP.
-    #[must_use]
     pub fn encrypted_by_transport(self) -> Self {
         Self { access: Access::Trusted, ..self }
     }
 
     /// Hosts without any server: the players send each other an offer and an answer. Needs the feature `nat`.
-    #[must_use]
     pub fn manual_signalling(self) -> Self {
         Self { access: Access::Manual, ..self }
     }
 
     /// Binds this UDP port instead of any free one.
-    #[must_use]
     pub fn port(self, port: u16) -> Self {
         Self { bind: SocketAddr::new(self.bind.ip(), port), ..self }
     }
 
     /// Binds this address instead of `[::]:0`, which serves IPv6 and IPv4 at every interface.
-    #[must_use]
     pub fn bind(self, addr: SocketAddr) -> Self {
         Self { bind: addr, ..self }
     }
 
     /// Names an address under which others reach this machine, such as the one whose port a router forwards. It comes
     /// first in the invite. Port 0 stands for the port of the socket.
-    #[must_use]
     pub fn public(mut self, addr: SocketAddr) -> Self {
         self.public.push(addr);
         self
@@ -135,26 +128,22 @@ impl ConnectOptions {
 
     /// Meets the guest at a rendezvous, which takes both through their routers: `host:port`, or `host` alone for port 3479.
     /// A joiner finds it in the invite. Needs the feature `nat`.
-    #[must_use]
     pub fn rendezvous(self, server: &str) -> Self {
         Self { rendezvous: Some(server.to_owned()), ..self }
     }
 
     /// Hosts with the key of an earlier [connection](super::Connection::secret_key): its invites stay valid.
-    #[must_use]
     pub fn key(self, secret_key: [u8; 32]) -> Self {
         Self { key: Key::Given(secret_key), ..self }
     }
 
     /// Hosts with the key in this file, which is made if it does not exist: old invites stay valid.
-    #[must_use]
     pub fn keep_key_in(self, path: impl Into<PathBuf>) -> Self {
         Self { key: Key::Kept(path.into()), ..self }
     }
 
     /// Appends the keys of all connections to a file. Who gets it can read and forge their packets: it is for a developer's
     /// own matches.
-    #[must_use]
     pub fn log_keys_to(self, path: impl Into<PathBuf>) -> Self {
         Self { key_log: Some(path.into()), ..self }
     }
@@ -162,20 +151,17 @@ impl ConnectOptions {
     /// Expects this many guests at once, such as the seats of an authority server, instead of one. The handshakes that a host
     /// works off in a second, and what it keeps of guests without a seat, grow with the number: name no more than may come. A
     /// search for paths reaches 64 at most.
-    #[must_use]
     pub fn guests(self, guests: u8) -> Self {
         Self { guests, ..self }
     }
 
     /// Takes random bytes from this source instead of the operating system: for a browser, and for simulations.
-    #[must_use]
     pub fn randomness(self, randomness: Randomness) -> Self {
         Self { randomness: Some(randomness), ..self }
     }
 
     /// Whether a relay may carry the match.
     #[cfg(feature = "nat")]
-    #[must_use]
     pub fn relay(self, relay: RelayPolicy) -> Self {
         Self { relay, ..self }
     }

@@ -1,9 +1,11 @@
 //! The paths of a connection through routers: at a rendezvous, or by an offer and an answer.
 
+use super::ConnectError;
+#[cfg(feature = "udp")]
 use super::opening::Here;
+use super::opening::Opening;
 use super::peer::{ConnectionStats, PeerInfo};
 use super::text::About;
-use super::{ConnectError, ConnectOptions};
 use crate::connect::invite::Answer;
 pub(super) use crate::connect::invite::Offer;
 use crate::connect::invite::Rendezvous;
@@ -55,77 +57,55 @@ fn read_answer(text: &str) -> Result<Answer, ConnectError> {
     })
 }
 
-/// The paths of one machine, and how their search goes.
+/// The paths of one machine.
 #[derive(Debug)]
 pub(super) struct Paths {
     nat: NatTraversal,
     is_manual: bool,
-    /// Since when there is no way.
-    hopeless_since: Option<Duration>,
 }
 
 impl Paths {
     fn new(nat: NatTraversal, is_manual: bool) -> Self {
-        Self { nat, is_manual, hopeless_since: None }
+        Self { nat, is_manual }
     }
 
     /// A host in its room at a rendezvous. A kept key keeps the room too.
     pub(super) fn host(
-        options: &ConnectOptions,
-        here: &Here,
+        opening: &Opening<'_>,
         seal: &Seal,
         server: SocketAddr,
     ) -> Result<(Self, Rendezvous), ConnectError> {
         let secret =
             seal.secret_key().ok_or(ConnectError::Options { why: "only a host by invite has a room" })?;
-        let nat = NatTraversal::host(config(options, here, Some(server))?, server, &secret)?;
+        let nat = NatTraversal::host(config(opening, Some(server))?, server, &secret)?;
         let rendezvous = nat.rendezvous().ok_or(ConnectError::Options { why: "only a host has a room" })?;
         Ok((Self::new(nat, false), rendezvous))
     }
 
-    pub(super) fn join(
-        options: &ConnectOptions,
-        here: &Here,
-        rendezvous: &Rendezvous,
-    ) -> Result<Self, ConnectError> {
-        let config = config(options, here, Some(rendezvous.server))?;
+    pub(super) fn join(opening: &Opening<'_>, rendezvous: &Rendezvous) -> Result<Self, ConnectError> {
+        let config = config(opening, Some(rendezvous.server))?;
         Ok(Self::new(NatTraversal::join(config, rendezvous)?, false))
     }
 
     /// A host without a server, and its offer.
-    pub(super) fn offer(
-        options: &ConnectOptions,
-        now: Duration,
-        here: &Here,
-        seal: &mut Seal,
-    ) -> Result<(Self, String), ConnectError> {
-        let mut nat = NatTraversal::host_manual(config(options, here, None)?)?;
-        let offer =
-            nat.offer(now, seal).ok_or(ConnectError::Options { why: "an offer needs a host's key" })?;
+    pub(super) fn offer(opening: &Opening<'_>, seal: &mut Seal) -> Result<(Self, String), ConnectError> {
+        let mut nat = NatTraversal::host_manual(config(opening, None)?)?;
+        let offer = nat.offer(opening.now, seal);
+        let offer = offer.ok_or(ConnectError::Options { why: "an offer needs a host's key" })?;
         Ok((Self::new(nat, true), offer.to_string()))
     }
 
     /// A joiner without a server, its encryption, and its answer.
-    pub(super) fn answer(
-        options: &ConnectOptions,
-        now: Duration,
-        here: &Here,
-        offer: &Offer,
-    ) -> Result<(Self, Seal, String), ConnectError> {
-        let mut nat = NatTraversal::join_manual(config(options, here, None)?, offer)?;
-        let mut seal = Self::join_by_signal(options, *offer.key())?;
-        let answer = nat.answer(now, &mut seal);
+    pub(super) fn answer(opening: &Opening<'_>, offer: &Offer) -> Result<(Self, Seal, String), ConnectError> {
+        let mut nat = NatTraversal::join_manual(config(opening, None)?, offer)?;
+        let mut seal = Seal::join_by_signal(opening.options.drawn()?, *offer.key())?;
+        let answer = nat.answer(opening.now, &mut seal);
         let malformed = || ConnectError::Text {
             why: About("offer", OFFER, InviteError::Malformed { rule: "its signal cannot be read" })
                 .to_string(),
         };
         let answer = answer.ok_or_else(malformed)?.to_string();
         Ok((Self::new(nat, true), seal, answer))
-    }
-
-    /// The encryption of a joiner whose handshake is brought by a rendezvous or by the players.
-    pub(super) fn join_by_signal(options: &ConnectOptions, key: [u8; 32]) -> Result<Seal, ConnectError> {
-        Ok(Seal::join_by_signal(options.drawn()?, key)?)
     }
 
     #[inline]
@@ -153,12 +133,6 @@ impl Paths {
         self.is_manual
     }
 
-    #[inline]
-    pub(super) fn look(&mut self, now: Duration) {
-        let is_hopeless = matches!(self.nat.progress(), Progress::NoWay { .. });
-        self.hopeless_since = if is_hopeless { self.hopeless_since.or(Some(now)) } else { None };
-    }
-
     pub(super) fn release(&mut self, now: Duration) {
         self.nat.close(now);
     }
@@ -177,7 +151,7 @@ impl Paths {
     pub(super) fn failure(&self, now: Duration) -> Option<ConnectError> {
         let Progress::NoWay { why } = self.nat.progress() else { return None };
         let patience = if matches!(why, NoWay::NoPath { .. }) { Duration::ZERO } else { PATIENCE };
-        let is_certain = self.hopeless_since.is_some_and(|since| now >= since + patience);
+        let is_certain = self.nat.no_way_since().is_some_and(|since| now >= since + patience);
         is_certain.then(|| ConnectError::NoPath { why: why.to_string() })
     }
 
@@ -200,11 +174,8 @@ impl Paths {
     }
 }
 
-fn config(
-    options: &ConnectOptions,
-    here: &Here,
-    server: Option<SocketAddr>,
-) -> Result<NatConfig, ConnectError> {
+fn config(opening: &Opening<'_>, server: Option<SocketAddr>) -> Result<NatConfig, ConnectError> {
+    let Opening { options, here, .. } = opening;
     let mut config = NatConfig::new(system::clock_origin(), here.candidates(server));
     config.relay = options.relay;
     config.randomness = options.drawn()?;
@@ -214,12 +185,15 @@ fn config(
 
 #[cfg(test)]
 mod tests {
+    use super::super::ConnectOptions;
+    use super::super::opening::Here;
     use super::*;
 
     #[test]
     fn search_has_the_policy_and_the_guests_of_the_options() {
         let options = ConnectOptions::new().relay(RelayPolicy::Never).guests(12);
-        let config = config(&options, &Here::new(&[], &[]), None).unwrap();
+        let opening = Opening { options: &options, now: Duration::ZERO, here: Here::new(&[], &[]) };
+        let config = config(&opening, None).unwrap();
         assert_eq!((config.relay, config.guests), (RelayPolicy::Never, 12));
     }
 }

@@ -39,10 +39,7 @@ impl Named {
                 "\"{text}\" is neither an invite (rebout:1:...) nor an address with a port (192.0.2.1:7000)"
             )));
         }
-        let resolved = system::resolve(text, 0);
-        let failed =
-            |error: std::io::Error| ConnectError::Name { name: text.to_owned(), why: error.to_string() };
-        resolved.map(Self::At).map_err(failed)
+        system::resolve(text, 0).map(Self::At).map_err(|error| ConnectError::name(text, &error))
     }
 }
 

@@ -1,9 +1,9 @@
 //! Connections on UDP.
 
-use super::opening::{Here, hosting};
+use super::opening::Here;
 use super::options::Access;
 use super::text::Named;
-use super::{ConnectError, ConnectOptions, Connection, Role};
+use super::{ConnectError, ConnectOptions, Connection};
 use crate::net::local_addresses;
 use crate::net::udp::{Udp, UdpDriver};
 use std::io;
@@ -17,9 +17,8 @@ impl Connection<Udp> {
     /// bytes.
     pub fn host(options: &ConnectOptions) -> Result<Self, ConnectError> {
         let driver = bind(options, options.bind)?;
-        let here = Here::new(&options.public, &own(driver.local_addr()));
-        let (layers, share) = hosting(options, driver.now(), &here)?;
-        Self::open(options, driver, layers, Role::Host, share)
+        let addresses = own(driver.local_addr());
+        Self::open(options, driver, &addresses, |opening| opening.host())
     }
 
     /// Joins a host from a UDP socket of its own. `text` is the host's invite, its offer, or its address.
@@ -30,7 +29,7 @@ impl Connection<Udp> {
         let named = Named::read(text)?;
         let driver = bind(options, options.bind)?;
         let addresses = own(driver.local_addr());
-        Self::join_named(options, driver, &addresses, &named)
+        Self::open(options, driver, &addresses, |opening| opening.join(&named))
     }
 
     /// Replaces the socket by a new one, for a machine that has changed networks. The peers find the new address by

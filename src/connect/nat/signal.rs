@@ -3,7 +3,6 @@
 use super::candidate::{Bases, Candidate, Kind, MAX_CANDIDATES};
 // The characters of base 64 are `ice-char` of RFC 8839.
 use crate::connect::rendezvous::credentials::BASE64 as ICE_CHARS;
-use core::fmt;
 use std::net::{IpAddr, SocketAddr};
 
 const VERSION: u8 = 1;
@@ -42,11 +41,7 @@ impl Credentials {
     }
 }
 
-impl fmt::Debug for Credentials {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Credentials")
-    }
-}
+opaque_debug!(Credentials);
 
 /// Our part of one search, with credentials of its own.
 #[derive(Debug)]

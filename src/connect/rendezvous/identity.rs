@@ -2,7 +2,6 @@
 
 use crate::channel::cookie::subject;
 use crate::wire::rendezvous::{KEY_LEN, Register, Room, SIGNATURE_LEN, signed_text};
-use core::fmt;
 use ring::digest::{Context, SHA256, digest};
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use std::net::SocketAddr;
@@ -25,11 +24,7 @@ pub(super) struct Identity {
     key: [u8; KEY_LEN],
 }
 
-impl fmt::Debug for Identity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Identity")
-    }
-}
+opaque_debug!(Identity);
 
 impl Identity {
     /// The identity that a host's secret gives at one server. Each server gets another one: a server that passes on the

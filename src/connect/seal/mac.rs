@@ -3,17 +3,12 @@
 use super::hash::hash;
 use crate::channel::keyed_hash::{Key, keyed_hash};
 use crate::wire::seal::{KEY_LEN, split_mac};
-use core::fmt;
 
 /// The key of the mac. It is secret if the host's public key is.
 #[derive(Clone, Copy)]
 pub(super) struct Mac(Key);
 
-impl fmt::Debug for Mac {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Mac")
-    }
-}
+opaque_debug!(Mac);
 
 impl Mac {
     /// Keyed by a hash of the host's public key, which only those know who have the invite.

@@ -2,7 +2,6 @@
 
 use super::random::Secret;
 use crate::wire::seal::KEY_LEN;
-use core::fmt;
 use snow::params::{CipherChoice, DHChoice, HashChoice};
 use snow::resolvers::{CryptoResolver, DefaultResolver};
 use snow::types::{Cipher, Dh, Hash, Random};
@@ -24,11 +23,7 @@ pub(super) struct Split {
 /// A handshake in which one message has been handled.
 pub(super) struct Handshake(HandshakeState);
 
-impl fmt::Debug for Handshake {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Handshake")
-    }
-}
+opaque_debug!(Handshake);
 
 /// A pair of keys. It is not `Debug`: the public key of an invite is a secret of those who may join.
 pub(super) struct KeyPair {

@@ -16,11 +16,7 @@ impl Drop for Secret {
     }
 }
 
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret")
-    }
-}
+opaque_debug!(Secret);
 
 /// The source of a seal's random bytes.
 #[derive(Clone, Copy)]
