@@ -29,13 +29,13 @@
 //!
 //! [`ControlPacket::decode`] checks all of that once, and the packet can be read without further checks.
 
-use core::fmt;
 use core::num::NonZeroU8;
 
 use super::bytes::{Reader, Writer};
 pub use super::control_error::{ControlDecodeError, ControlEncodeError};
 use super::entries::{ENTITY_LEN, INPUT_LEN, RecordCodec};
 pub use super::entries::{EntityState, Entries, PlayerInput, Record, ValueError};
+use super::kinds::kinds;
 
 const HEADER_LEN: usize = ControlPacket::HEADER_LEN;
 
@@ -50,63 +50,27 @@ pub struct ControlHeader {
     pub ack_bits: u32,
 }
 
-/// The type byte of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum PacketType {
+kinds! {
+    /// The type byte of a packet.
+    PacketType:
     /// A client asks to join.
-    ConnectReq = 1,
+    ConnectReq(1) = "CONNECT_REQ",
     /// The client is accepted and gets its number.
-    ConnectAck = 2,
+    ConnectAck(2) = "CONNECT_ACK",
     /// The sender leaves.
-    Disconnect = 3,
+    Disconnect(3) = "DISCONNECT",
     /// Inputs of a client.
-    Input = 4,
+    Input(4) = "INPUT",
     /// The state of a server's world.
-    Snapshot = 5,
+    Snapshot(5) = "SNAPSHOT",
     /// A request to measure the RTT.
-    Ping = 6,
+    Ping(6) = "PING",
     /// The answer to a ping.
-    Pong = 7,
+    Pong(7) = "PONG",
     /// A payload that is retransmitted until it is acked.
-    ReliableEvent = 8,
+    ReliableEvent(8) = "RELIABLE_EVENT",
     /// A keep-alive, which also carries acks.
-    Heartbeat = 9,
-}
-
-impl PacketType {
-    /// All types, in the order of their bytes.
-    pub const ALL: [Self; 9] = [
-        Self::ConnectReq,
-        Self::ConnectAck,
-        Self::Disconnect,
-        Self::Input,
-        Self::Snapshot,
-        Self::Ping,
-        Self::Pong,
-        Self::ReliableEvent,
-        Self::Heartbeat,
-    ];
-
-    fn from_byte(byte: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| *kind as u8 == byte)
-    }
-}
-
-impl fmt::Display for PacketType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::ConnectReq => "CONNECT_REQ",
-            Self::ConnectAck => "CONNECT_ACK",
-            Self::Disconnect => "DISCONNECT",
-            Self::Input => "INPUT",
-            Self::Snapshot => "SNAPSHOT",
-            Self::Ping => "PING",
-            Self::Pong => "PONG",
-            Self::ReliableEvent => "RELIABLE_EVENT",
-            Self::Heartbeat => "HEARTBEAT",
-        })
-    }
+    Heartbeat(9) = "HEARTBEAT",
 }
 
 /// The state of a server's world at one moment.

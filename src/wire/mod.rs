@@ -21,6 +21,7 @@ pub mod control;
 mod control_error;
 mod entries;
 mod handshake;
+mod kinds;
 // No document describes the messages of a duel and the packets of seal and rendezvous. Tests read them by `lab::wire`.
 pub(crate) mod message;
 mod message_error;

@@ -36,7 +36,7 @@ pub use error::{RtypeDecodeError, RtypeEncodeError};
 pub use input::InputFlags;
 
 use super::bytes::{Reader, Writer};
-use core::fmt;
+use super::kinds::kinds;
 
 const HEADER_LEN: usize = RtypePacket::HEADER_LEN;
 const MAX_LEN: usize = RtypePacket::MAX_LEN;
@@ -54,57 +54,36 @@ pub struct RtypeHeader {
     pub sequence: u16,
 }
 
-/// The opcode of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Opcode {
+kinds! {
+    /// The opcode of a packet.
+    Opcode:
     /// A packet was received.
-    Ack = 0x01,
+    Ack(0x01) = "ACK",
     /// A packet was rejected.
-    Nack = 0x02,
+    Nack(0x02) = "NACK",
     /// A client asks to join.
-    Hello = 0x10,
+    Hello(0x10) = "HELLO",
     /// The client is accepted and gets its id.
-    Welcome = 0x11,
+    Welcome(0x11) = "WELCOME",
     /// A client leaves.
-    PlayerLeave = 0x12,
+    PlayerLeave(0x12) = "PLAYER_LEAVE",
     /// A player has left.
-    PlayerLeft = 0x13,
+    PlayerLeft(0x13) = "PLAYER_LEFT",
     /// The input of a client.
-    Input = 0x20,
+    Input(0x20) = "INPUT",
     /// There is a new entity.
-    EntitySpawn = 0x30,
+    EntitySpawn(0x30) = "ENTITY_SPAWN",
     /// The position of an entity.
-    EntityUpdate = 0x31,
+    EntityUpdate(0x31) = "ENTITY_UPDATE",
     /// An entity is gone.
-    EntityDestroy = 0x32,
+    EntityDestroy(0x32) = "ENTITY_DESTROY",
     /// An entity was damaged.
-    HitEvent = 0x40,
+    HitEvent(0x40) = "HIT_EVENT",
     /// A keep-alive.
-    Heartbeat = 0x50,
+    Heartbeat(0x50) = "HEARTBEAT",
 }
 
 impl Opcode {
-    /// All opcodes, in the order of their bytes.
-    pub const ALL: [Self; 12] = [
-        Self::Ack,
-        Self::Nack,
-        Self::Hello,
-        Self::Welcome,
-        Self::PlayerLeave,
-        Self::PlayerLeft,
-        Self::Input,
-        Self::EntitySpawn,
-        Self::EntityUpdate,
-        Self::EntityDestroy,
-        Self::HitEvent,
-        Self::Heartbeat,
-    ];
-
-    fn from_byte(byte: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|opcode| *opcode as u8 == byte)
-    }
-
     /// Whether the format's table calls the packet reliable: it is sent again until an ACK comes.
     #[must_use]
     pub const fn is_reliable(self) -> bool {
@@ -115,25 +94,6 @@ impl Opcode {
     #[must_use]
     pub const fn may_ask_ack(self) -> bool {
         !matches!(self, Self::Ack | Self::Nack | Self::Heartbeat)
-    }
-}
-
-impl fmt::Display for Opcode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Ack => "ACK",
-            Self::Nack => "NACK",
-            Self::Hello => "HELLO",
-            Self::Welcome => "WELCOME",
-            Self::PlayerLeave => "PLAYER_LEAVE",
-            Self::PlayerLeft => "PLAYER_LEFT",
-            Self::Input => "INPUT",
-            Self::EntitySpawn => "ENTITY_SPAWN",
-            Self::EntityUpdate => "ENTITY_UPDATE",
-            Self::EntityDestroy => "ENTITY_DESTROY",
-            Self::HitEvent => "HIT_EVENT",
-            Self::Heartbeat => "HEARTBEAT",
-        })
     }
 }
 

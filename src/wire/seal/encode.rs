@@ -70,7 +70,7 @@ pub fn control_head(index: u16, counter: u64, kind: Kind) -> [u8; CONTROL_HEAD_L
 fn put_opening(writer: &mut Writer<'_>, first: u8, pattern: Pattern, index: u16, nonce: u64) {
     writer.u8(first);
     writer.u8(VERSION);
-    writer.u8(pattern.number());
+    writer.u8(pattern as u8);
     writer.u16(index);
     writer.u64(nonce);
 }

@@ -62,9 +62,10 @@ const MIN_RESP_LEN: usize = RESP_HEAD_LEN + KEY_LEN + 2 + TAG_LEN;
 
 /// How a joiner knows the host's public key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Pattern {
     /// From an invite. The key never travels.
-    Invite,
+    Invite = 1,
     /// From the RETRY of whoever answers at an address.
     Open,
     /// From an invite, and the handshake carries signals instead of packets of the inner protocol: it is brought by a
@@ -73,21 +74,8 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    const fn number(self) -> u8 {
-        match self {
-            Self::Invite => 1,
-            Self::Open => 2,
-            Self::Signal => 3,
-        }
-    }
-
-    const fn of(number: u8) -> Option<Self> {
-        match number {
-            1 => Some(Self::Invite),
-            2 => Some(Self::Open),
-            3 => Some(Self::Signal),
-            _ => None,
-        }
+    fn of(number: u8) -> Option<Self> {
+        [Self::Invite, Self::Open, Self::Signal].into_iter().find(|pattern| *pattern as u8 == number)
     }
 
     /// The length of a REQUEST, which is longer than the RETRY that answers it. There is none by signalling.
