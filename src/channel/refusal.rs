@@ -4,9 +4,9 @@ use crate::wire::{self, message};
 use crate::{Frame, Input};
 use core::fmt;
 
-/// An enum of reasons to drop a datagram, each with its text.
+/// An enum of reasons to drop a datagram, each with its text, and the counts by reason.
 macro_rules! refusals {
-    ($(#[$about:meta])* $type:ident: $($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+    ($(#[$about:meta])* $type:ident, $counts:ident: $($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
         $crate::protocol::texts! {
             $(#[$about])*
             #[derive(Hash)]
@@ -18,6 +18,35 @@ macro_rules! refusals {
             /// All of them.
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
         }
+
+        /// How many datagrams were dropped, by reason.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct $counts([u64; $type::ALL.len()]);
+
+        impl $counts {
+            #[inline]
+            pub(crate) fn count(&mut self, refusal: $type) {
+                self.0[refusal as usize] += 1;
+            }
+
+            /// How many were dropped for this reason.
+            #[must_use]
+            pub fn of(&self, refusal: $type) -> u64 {
+                self.0[refusal as usize]
+            }
+
+            /// How many were dropped in all.
+            #[must_use]
+            pub fn total(&self) -> u64 {
+                self.0.iter().sum()
+            }
+
+            /// The reasons for which something was dropped, and how often.
+            pub fn iter(&self) -> impl Iterator<Item = ($type, u64)> {
+                let all = $type::ALL.iter().map(|refusal| (*refusal, self.of(*refusal)));
+                all.filter(|(_, count)| *count > 0)
+            }
+        }
     };
 }
 #[cfg(feature = "seal")]
@@ -25,7 +54,7 @@ pub(crate) use refusals;
 
 refusals! {
     /// Why a datagram was dropped. It changed nothing.
-    Refusal:
+    Refusal, Refusals:
     /// Shorter than any packet, or of neither format.
     NoPacket = "no packet",
     /// An RBN1 packet that breaks a rule of its format.
@@ -136,39 +165,5 @@ impl fmt::Display for Detail {
                 write!(f, "frame {frame} is confirmed as {confirmed}, not {refused}")
             }
         }
-    }
-}
-
-/// How many datagrams were dropped, by reason.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refusals([u64; Refusal::ALL.len()]);
-
-impl Refusals {
-    #[inline]
-    pub(crate) fn count(&mut self, refusal: Refusal) {
-        self.0[refusal as usize] += 1;
-    }
-
-    /// How many were dropped for this reason.
-    #[must_use]
-    pub fn of(&self, refusal: Refusal) -> u64 {
-        self.0[refusal as usize]
-    }
-
-    /// How many were dropped in all.
-    #[must_use]
-    pub fn total(&self) -> u64 {
-        self.0.iter().sum()
-    }
-
-    /// The reasons for which something was dropped, and how often.
-    pub fn iter(&self) -> impl Iterator<Item = (Refusal, u64)> {
-        Refusal::ALL.iter().map(|refusal| (*refusal, self.of(*refusal))).filter(|(_, count)| *count > 0)
-    }
-}
-
-impl Default for Refusals {
-    fn default() -> Self {
-        Self([0; Refusal::ALL.len()])
     }
 }

@@ -78,7 +78,7 @@ pub use sim_peer::{InputSource, Make, SimPeer, Watch};
 pub mod seal {
     pub use crate::connect::seal::{
         Brought, ConnectionKeys, MAX_ADDRESSES, MAX_FALLBACKS, NotLoggedKeys, OpenedPacket, Seal, SealError,
-        SealRefusal, SealStats, Sealed,
+        SealRefusal, SealRefusals, SealStats, Sealed,
     };
 }
 

@@ -78,7 +78,7 @@ fn sources_behind_the_relay_do_not_evict_the_path_in_use() {
     }
     for id in [HOST, JOINER] {
         let player = internet.player(id);
-        assert!(player.seal().stats().refused_total() > 100);
+        assert!(player.seal().stats().refused.total() > 100);
         assert!(player.gap < ms(100), "{}", internet.report());
     }
     assert_eq!(unsent(&internet), before);

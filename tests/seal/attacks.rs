@@ -34,7 +34,7 @@ fn flipped(machine: &mut Machine, now: Duration, from: SocketAddr, packet: &[u8]
         machine.hand_in(now, from, &packet[..cut]);
     }
     let after = machine.seal.stats();
-    assert_eq!(after.refused_total() - stats.refused_total(), packet.len() as u64 * 4, "{after:?}");
+    assert_eq!(after.refused.total() - stats.refused.total(), packet.len() as u64 * 4, "{after:?}");
     assert_eq!((after.handshakes, after.connections), (stats.handshakes, stats.connections));
     assert_eq!(machine.lobby.refused().total(), refused, "the lobby has seen none of it");
     assert_eq!(format!("{:?}", machine.lobby), state);
@@ -89,7 +89,7 @@ fn recorded(sim: &SimMatch<Playground>) -> Vec<(usize, Vec<u8>)> {
 }
 
 fn refused(sim: &SimMatch<Playground>, id: usize) -> u64 {
-    sim.machine(id).seal.as_ref().unwrap().stats().refused_total()
+    sim.machine(id).seal.as_ref().unwrap().stats().refused.total()
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn packets_out_of_order_are_taken_once_each() {
     for id in [HOST, JOINER] {
         // DATA may overtake the RESP before it.
         let stats = sim.machine(id).seal.as_ref().unwrap().stats();
-        assert_eq!((stats.refused(SealRefusal::Replayed), stats.refused(SealRefusal::BadTag)), (0, 0));
+        assert_eq!((stats.refused.of(SealRefusal::Replayed), stats.refused.of(SealRefusal::BadTag)), (0, 0));
     }
 }
 
@@ -180,7 +180,7 @@ fn bare_packets_do_nothing_to_a_sealed_match() {
     }
     sim.run_for(5 * SECOND);
     assert_eq!((sim.flaw(true), sim.told(HOST).count(), sim.told(JOINER).count()), (None, 0, 0));
-    let bare = |id: usize| sim.machine(id).seal.as_ref().unwrap().stats().refused(SealRefusal::Bare);
+    let bare = |id: usize| sim.machine(id).seal.as_ref().unwrap().stats().refused.of(SealRefusal::Bare);
     assert_eq!((bare(HOST) + bare(JOINER)) as usize, said.len());
 }
 

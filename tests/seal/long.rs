@@ -9,7 +9,7 @@ use rebout::lab::{HOST, JOINER, Setup, SimMatch};
 const SECOND: Duration = Duration::from_secs(1);
 
 fn refused(sim: &SimMatch<games::playground::Playground>) -> [u64; 2] {
-    [HOST, JOINER].map(|id| sim.machine(id).seal.as_ref().unwrap().stats().refused_total())
+    [HOST, JOINER].map(|id| sim.machine(id).seal.as_ref().unwrap().stats().refused.total())
 }
 
 #[test]

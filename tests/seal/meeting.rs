@@ -87,7 +87,7 @@ fn a_sealed_match_is_played_whole_and_nothing_of_it_is_plain() {
         }
         for id in [HOST, JOINER] {
             let stats = sim.machine(id).seal.as_ref().unwrap().stats();
-            assert_eq!((stats.refused_total(), stats.connections), (0, 1), "{kind:?} {stats:?}");
+            assert_eq!((stats.refused.total(), stats.connections), (0, 1), "{kind:?} {stats:?}");
         }
     }
 }

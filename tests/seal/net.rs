@@ -65,7 +65,7 @@ impl Machine {
     }
 
     pub(crate) fn refused(&self, refusal: SealRefusal) -> u64 {
-        self.seal.stats().refused(refusal)
+        self.seal.stats().refused.of(refusal)
     }
 
     pub(crate) fn hand_in(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {

@@ -62,7 +62,7 @@ fn eavesdropper_posing_as_the_host_is_refused() {
     let said = overheard(&sim, JOINER, &mut seen);
     let now = sim.local_now(JOINER);
     let (mut watcher, request) = smaller(nonce(&said[0]), addresses()[JOINER], now);
-    let before = sim.machine(JOINER).seal.as_ref().unwrap().stats().refused(SealRefusal::Unexpected);
+    let before = sim.machine(JOINER).seal.as_ref().unwrap().stats().refused.of(SealRefusal::Unexpected);
     sim.inject(JOINER, addresses()[HOST], &request);
     let mut sent = 1;
     for _ in 0..5_000 {
@@ -79,7 +79,7 @@ fn eavesdropper_posing_as_the_host_is_refused() {
     let stats = sim.machine(JOINER).seal.as_ref().unwrap().stats();
     assert_eq!((stats.handshakes, stats.connections), (0, 1), "{stats:?}");
     assert_eq!((watcher.seal.stats().connections, watcher.agreed()), (0, false));
-    assert_eq!(stats.refused(SealRefusal::Unexpected) - before, sent);
+    assert_eq!(stats.refused.of(SealRefusal::Unexpected) - before, sent);
     assert!(sent > 20, "{sent}");
     assert_eq!((sim.flaw(false), sim.told(HOST).count(), sim.told(JOINER).count()), (None, 0, 0));
     assert!(sim.checked().0 > 400, "{sim:?}");
@@ -114,8 +114,8 @@ fn eavesdropper_posing_as_the_guest_is_refused() {
     sim.run_for(2 * SECOND);
     let after = sim.machine(HOST).seal.as_ref().unwrap().stats();
     assert_eq!((after.handshakes, after.connections), (stats.handshakes, stats.connections));
-    assert_eq!(after.refused_total(), stats.refused_total() + 1);
-    assert_eq!(after.refused(SealRefusal::Unexpected), stats.refused(SealRefusal::Unexpected) + 1);
+    assert_eq!(after.refused.total(), stats.refused.total() + 1);
+    assert_eq!(after.refused.of(SealRefusal::Unexpected), stats.refused.of(SealRefusal::Unexpected) + 1);
     assert_eq!((sim.flaw(false), sim.told(HOST).count(), sim.told(JOINER).count()), (None, 0, 0));
 }
 

@@ -338,7 +338,7 @@ fn signals_travel_sealed_during_the_match() {
     }
     world.run(30);
     let signals = core::iter::from_fn(|| world.machines[1].seal_mut().take_signal()).count();
-    assert_eq!((signals, world.machines[1].seal().stats().refused(SealRefusal::Limited)), (4, 36));
+    assert_eq!((signals, world.machines[1].seal().stats().refused.of(SealRefusal::Limited)), (4, 36));
 }
 
 /// Another holder of the invite has the joiner's nonce from its INIT, as a rendezvous sees it. Its own handshake was answered before
@@ -385,7 +385,7 @@ fn resp_of_another_pattern_is_no_signal() {
     let (now, resp) = (net.now, net.sent_by(0, 0xE3)[0].datagram.clone());
     let seal = &mut net.machines[1].seal;
     assert_eq!(seal.handle_signal(now, &resp), Err(SealRefusal::Unexpected));
-    assert_eq!((seal.stats().refused(SealRefusal::Unexpected), seal.stats().connections), (1, 0));
+    assert_eq!((seal.stats().refused.of(SealRefusal::Unexpected), seal.stats().connections), (1, 0));
     net.machines[1].hand_in(now, addr(0), &resp);
     assert_eq!(net.machines[1].seal.stats().connections, 1);
 }

@@ -64,7 +64,7 @@ impl Layers {
         match self {
             Self::Bare { encrypted, .. } => (*encrypted > 0).then_some(Hint::Encrypted),
             Self::Sealed(seal) | Self::Reached(seal, _) => {
-                let came = |refusal| seal.stats().refused(refusal) > 0;
+                let came = |refusal| seal.stats().refused.of(refusal) > 0;
                 let hints = [
                     (SealRefusal::Bare, Hint::Bare),
                     (SealRefusal::OtherVersion, Hint::OtherVersion),
@@ -124,7 +124,7 @@ impl Layers {
         if let Some(seal) = self.seal().map(Seal::stats) {
             stats.connections = seal.connections;
             stats.handshakes = seal.handshakes;
-            stats.refused = seal.refused_total();
+            stats.refused = seal.refused.total();
         }
         if let Some(paths) = self.paths() {
             paths.count(&mut stats);

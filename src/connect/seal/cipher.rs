@@ -25,22 +25,17 @@ mod fast {
 
     /// The key of one direction.
     #[derive(Debug)]
-    pub(in crate::connect::seal) struct Cipher(LessSafeKey);
+    pub(crate) struct Cipher(LessSafeKey);
 
     impl Cipher {
         /// `None` never happens with a key of 32 bytes.
-        pub(in crate::connect::seal) fn new(key: &[u8; 32]) -> Option<Self> {
+        pub(crate) fn new(key: &[u8; 32]) -> Option<Self> {
             UnboundKey::new(&CHACHA20_POLY1305, key).ok().map(|key| Self(LessSafeKey::new(key)))
         }
 
         /// Seals `text` in place, and returns its tag, which covers `head` too. A counter is used once.
         #[inline]
-        pub(in crate::connect::seal) fn seal(
-            &self,
-            counter: u64,
-            head: &[u8],
-            text: &mut [u8],
-        ) -> Option<[u8; TAG_LEN]> {
+        pub(crate) fn seal(&self, counter: u64, head: &[u8], text: &mut [u8]) -> Option<[u8; TAG_LEN]> {
             let nonce = Nonce::assume_unique_for_key(nonce(counter));
             let tag = self.0.seal_in_place_separate_tag(nonce, Aad::from(head), text).ok()?;
             tag.as_ref().try_into().ok()
@@ -48,7 +43,7 @@ mod fast {
 
         /// Opens the text and tag in `sealed` in place. `false` if the tag does not fit; the text is then worthless.
         #[inline]
-        pub(in crate::connect::seal) fn open(&self, counter: u64, head: &[u8], sealed: &mut [u8]) -> bool {
+        pub(crate) fn open(&self, counter: u64, head: &[u8], sealed: &mut [u8]) -> bool {
             let nonce = Nonce::assume_unique_for_key(nonce(counter));
             self.0.open_in_place(nonce, Aad::from(head), sealed).is_ok()
         }
@@ -63,7 +58,7 @@ mod portable {
     use core::fmt;
 
     /// The key of one direction.
-    pub(in crate::connect::seal) struct Cipher(ChaCha20Poly1305);
+    pub(crate) struct Cipher(ChaCha20Poly1305);
 
     impl fmt::Debug for Cipher {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,24 +68,19 @@ mod portable {
 
     impl Cipher {
         /// `None` never happens with a key of 32 bytes.
-        pub(in crate::connect::seal) fn new(key: &[u8; 32]) -> Option<Self> {
+        pub(crate) fn new(key: &[u8; 32]) -> Option<Self> {
             ChaCha20Poly1305::new_from_slice(key).ok().map(Self)
         }
 
         /// Seals `text` in place, and returns its tag, which covers `head` too. A counter is used once.
-        pub(in crate::connect::seal) fn seal(
-            &self,
-            counter: u64,
-            head: &[u8],
-            text: &mut [u8],
-        ) -> Option<[u8; TAG_LEN]> {
+        pub(crate) fn seal(&self, counter: u64, head: &[u8], text: &mut [u8]) -> Option<[u8; TAG_LEN]> {
             let nonce = nonce(counter);
             let tag = self.0.encrypt_in_place_detached(Nonce::from_slice(&nonce), head, text).ok()?;
             Some(tag.into())
         }
 
         /// Opens the text and tag in `sealed` in place. `false` if the tag does not fit; the text is then worthless.
-        pub(in crate::connect::seal) fn open(&self, counter: u64, head: &[u8], sealed: &mut [u8]) -> bool {
+        pub(crate) fn open(&self, counter: u64, head: &[u8], sealed: &mut [u8]) -> bool {
             let Some((text, tag)) = sealed.split_last_chunk_mut::<TAG_LEN>() else { return false };
             let nonce = nonce(counter);
             let tag = Tag::from_slice(tag);

@@ -212,7 +212,7 @@ impl<'a> Sealed<'a, dyn Protocol + 'a> {
         {
             match self.seal.accept(now.into(), &waiting) {
                 Ok(met) => self.hand_over(now, met),
-                Err(refusal) => self.seal.stats.refuse(refusal),
+                Err(refusal) => self.seal.stats.refused.count(refusal),
             }
         }
     }
@@ -284,6 +284,6 @@ mod tests {
         rig.hear(0, 2, &init);
         rig.add(77, 200, true);
         rig.poll(1_000);
-        assert_eq!((rig.seal.stats.handshakes, rig.seal.stats.refused(SealRefusal::Unexpected)), (0, 1));
+        assert_eq!((rig.seal.stats.handshakes, rig.seal.stats.refused.of(SealRefusal::Unexpected)), (0, 1));
     }
 }

@@ -85,12 +85,11 @@ mod random;
 pub use code::Code;
 pub use key_log::{ConnectionKeys, NotLoggedKeys, OpenedPacket};
 pub use paths::MAX_FALLBACKS;
-#[cfg(feature = "nat")]
 pub(crate) use random::Random;
 pub use random::Randomness;
 pub use sealed::Sealed;
 pub use signals::Brought;
-pub use stats::{SealRefusal, SealStats};
+pub use stats::{SealRefusal, SealRefusals, SealStats};
 
 use crate::protocol::time::Time;
 use crate::protocol::{MAX_DATAGRAM, Protocol, canonical};
@@ -104,8 +103,6 @@ use joiner::Joiner;
 use key_log::KeyLog;
 use limits::Limits;
 use outbox::Outbox;
-#[cfg(not(feature = "nat"))]
-use random::Random;
 use random::Secret;
 use signals::Signals;
 use std::net::SocketAddr;

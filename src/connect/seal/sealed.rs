@@ -41,7 +41,7 @@ impl<P: Protocol> Protocol for Sealed<'_, P> {
             None => self.erased().rare(now, from, datagram),
         };
         if let Err(refusal) = handled {
-            self.seal.stats.refuse(refusal);
+            self.seal.stats.refused.count(refusal);
             trace::refused(from, &refusal, &"sealed");
         }
     }

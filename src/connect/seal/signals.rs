@@ -110,7 +110,7 @@ impl Seal {
             },
             _ => Err(SealRefusal::NoPacket),
         };
-        brought.inspect_err(|refusal| self.stats.refuse(*refusal))
+        brought.inspect_err(|refusal| self.stats.refused.count(*refusal))
     }
 
     /// The Diffie-Hellman of an INIT by signalling. Its guest is nobody to the inner protocol before DATA comes from it.
@@ -194,7 +194,7 @@ mod tests {
         let ticket = seal.renew_ticket().unwrap();
         let init = joiner.write_init(Duration::ZERO, ticket, b"x").unwrap();
         assert_eq!(seal.handle_signal(Duration::ZERO, &init), Err(SealRefusal::Limited));
-        assert_eq!(seal.stats.refused(SealRefusal::Limited), 1);
+        assert_eq!(seal.stats.refused.of(SealRefusal::Limited), 1);
         assert_eq!(seal.take_signal_of(sender(1)), Some(vec![5]));
         assert_eq!(seal.take_signal(), Some((sender(0), vec![0])));
         let later = Duration::from_secs(1);
@@ -211,7 +211,7 @@ mod tests {
         let by_address = Seal::join_open(Randomness::Seeded(3), ([192, 0, 2, 7], 7).into()).unwrap();
         for mut seal in [joiner, by_address] {
             assert_eq!(seal.handle_signal(Duration::ZERO, &init), Err(SealRefusal::Unexpected));
-            assert_eq!(seal.stats.refused_total(), 1);
+            assert_eq!(seal.stats.refused.total(), 1);
         }
         assert!(host.handle_signal(Duration::ZERO, &init).is_ok());
     }

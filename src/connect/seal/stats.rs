@@ -4,7 +4,7 @@ use crate::channel::refusal::refusals;
 
 refusals! {
     /// Why a sealed link dropped a datagram. It changed nothing but a counter.
-    SealRefusal:
+    SealRefusal, SealRefusals:
     /// A packet of a bare link.
     Bare = "a packet of a bare link",
     /// No packet of a sealed link.
@@ -39,31 +39,8 @@ pub struct SealStats {
     pub handshakes: u64,
     /// Connections that came to be, on either side.
     pub connections: u64,
-    refused: [u64; SealRefusal::ALL.len()],
-}
-
-impl SealStats {
-    pub(super) fn refuse(&mut self, refusal: SealRefusal) {
-        self.refused[refusal as usize] += 1;
-    }
-
-    /// How many datagrams were dropped for this reason.
-    #[must_use]
-    pub fn refused(&self, refusal: SealRefusal) -> u64 {
-        self.refused[refusal as usize]
-    }
-
-    /// How many datagrams were dropped in all.
-    #[must_use]
-    pub fn refused_total(&self) -> u64 {
-        self.refused.iter().sum()
-    }
-
-    /// The reasons for which something was dropped, and how often.
-    pub fn refusals(&self) -> impl Iterator<Item = (SealRefusal, u64)> {
-        let all = SealRefusal::ALL.iter().map(|refusal| (*refusal, self.refused(*refusal)));
-        all.filter(|(_, count)| *count > 0)
-    }
+    /// Datagrams that were dropped, by reason.
+    pub refused: SealRefusals,
 }
 
 #[cfg(test)]
@@ -73,12 +50,12 @@ mod tests {
     #[test]
     fn refusals_are_counted_by_reason() {
         let mut stats = SealStats::default();
-        assert_eq!((stats.refusals().count(), stats.refused_total()), (0, 0));
+        assert_eq!((stats.refused.iter().count(), stats.refused.total()), (0, 0));
         for refusal in [SealRefusal::BadTag, SealRefusal::Bare, SealRefusal::BadTag] {
-            stats.refuse(refusal);
+            stats.refused.count(refusal);
         }
-        let refusals: Vec<_> = stats.refusals().collect();
+        let refusals: Vec<_> = stats.refused.iter().collect();
         assert_eq!(refusals, [(SealRefusal::Bare, 1), (SealRefusal::BadTag, 2)]);
-        assert_eq!((stats.refused(SealRefusal::BadTag), stats.refused_total()), (2, 3));
+        assert_eq!((stats.refused.of(SealRefusal::BadTag), stats.refused.total()), (2, 3));
     }
 }

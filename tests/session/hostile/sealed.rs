@@ -125,7 +125,7 @@ fn with_copied_header(pair: &Pair, victim: usize, datagrams: &[Vec<u8>]) -> Vec<
 }
 
 fn refused(pair: &Pair, victim: usize) -> Vec<(SealRefusal, u64)> {
-    pair.machine(victim).seal.as_ref().expect("it is sealed").stats().refusals().collect()
+    pair.machine(victim).seal.as_ref().expect("it is sealed").stats().refused.iter().collect()
 }
 
 /// Lets everything arrive, and compares the pair from then on with one that nobody attacks.

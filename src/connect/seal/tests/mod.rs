@@ -151,7 +151,7 @@ impl Rig {
     }
 
     fn refused(&self) -> u64 {
-        self.seal.stats.refused_total()
+        self.seal.stats.refused.total()
     }
 }
 
@@ -421,7 +421,7 @@ fn queued_init_is_worked_off_once() {
     rig.poll(0);
     assert_eq!(rig.seal.poll_timeout(), Some(ms(1_000)));
     rig.poll(1_000);
-    assert_eq!((rig.seal.stats.handshakes, rig.seal.stats.refused(SealRefusal::BadCookie)), (1, 1));
+    assert_eq!((rig.seal.stats.handshakes, rig.seal.stats.refused.of(SealRefusal::BadCookie)), (1, 1));
 }
 
 #[test]
@@ -430,7 +430,7 @@ fn init_of_a_confirmed_guest_is_not_queued() {
     let init = init(&mut rig);
     rig.add(77, INNER, true);
     rig.hear(0, 2, &init);
-    assert_eq!(rig.seal.stats.refused(SealRefusal::Unexpected), 1);
+    assert_eq!(rig.seal.stats.refused.of(SealRefusal::Unexpected), 1);
 }
 
 #[test]
@@ -438,7 +438,7 @@ fn init_with_an_old_cookie_gets_a_retry() {
     let mut rig = Rig::new();
     let init = init(&mut rig);
     rig.hear(11_000, 1, &init);
-    assert_eq!(rig.seal.stats.refused(SealRefusal::BadCookie), 1);
+    assert_eq!(rig.seal.stats.refused.of(SealRefusal::BadCookie), 1);
     assert_eq!(rig.poll(11_000).iter().map(|(to, packet)| (*to, packet[0])).collect::<Vec<_>>(), [(1, 0xE1)]);
 }
 
@@ -447,5 +447,5 @@ fn part_of_a_code_that_nobody_asked_for_is_refused() {
     let (mut rig, mut guest) = Rig::playing();
     rig.hear(10, 1, &control(&mut guest, Kind::CodeReveal, &[0; 20]));
     rig.hear(10, 1, &control(&mut guest, Kind::CodeAsk, &[0; 16]));
-    assert_eq!(rig.seal.stats.refused(SealRefusal::OutOfPlace), 2);
+    assert_eq!(rig.seal.stats.refused.of(SealRefusal::OutOfPlace), 2);
 }
