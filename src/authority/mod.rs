@@ -82,6 +82,10 @@ pub use record::{Course, MAX_TOLD, Terms, Told};
 pub use server::{InputStats, LeftWhy, Server, ServerEvent, ServerStats, Shot, Stage};
 pub use world::{Body, Command, World};
 
+use config::check_rates;
+use numbering::{ahead, nearest};
+use record::{FIRST_SHOT, Record, Shown};
+
 /// The game of the page compiles and is played.
 #[cfg(all(doctest, feature = "seal", feature = "udp"))]
 #[doc = include_str!("../../docs/AUTHORITY.md")]

@@ -10,11 +10,8 @@ use super::track::Track;
 use super::trail::Trail;
 use super::view::View;
 use crate::Frame;
-use crate::authority::config::ClientConfig;
 use crate::authority::dialect::{ClientEnd, NumberedInput};
-use crate::authority::numbering::FrameTime;
-use crate::authority::record::{Record, Shown, Terms};
-use crate::authority::world::{Body, Command, World};
+use crate::authority::{Body, ClientConfig, Command, FrameTime, Record, Shown, Terms, World};
 use crate::channel::refusal::Refusal;
 use crate::protocol::time::{Span, Time};
 

@@ -9,11 +9,8 @@ use super::scene::Scene;
 use super::steps::Steps;
 use super::view::View;
 use crate::Frame;
-use crate::authority::config::ClientConfig;
 use crate::authority::dialect::{ClientEnd, NumberedInput, Stamp};
-use crate::authority::numbering::{FrameTime, ahead};
-use crate::authority::record::{Record, Shown, Terms};
-use crate::authority::world::{Body, Command, World};
+use crate::authority::{Body, ClientConfig, Command, FrameTime, Record, Shown, Terms, World, ahead};
 use crate::channel::refusal::Refusal;
 use crate::protocol::time::{Span, Time};
 

@@ -3,8 +3,7 @@
 use super::own::Own;
 use crate::Frame;
 use crate::authority::dialect::NumberedInput;
-use crate::authority::numbering::ahead;
-use crate::authority::world::{Body, Command, World};
+use crate::authority::{Body, Command, World, ahead};
 
 /// The size of the history, in inputs.
 const KEPT: u32 = 256;

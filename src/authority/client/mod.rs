@@ -37,12 +37,11 @@ pub use scene::Seen;
 pub use track::Drawing;
 pub(crate) use view::View;
 
-use super::config::{AuthorityConfigError, ClientConfig, check_rates};
 use super::dialect::{ClientEnd, Delivered, NumberedInput, Wire};
-use super::numbering::FrameTime;
-use super::record::{Record, Shown};
 use super::server::Shot;
-use super::world::{Body, Command, World};
+use super::{
+    AuthorityConfigError, Body, ClientConfig, Command, FrameTime, Record, Shown, World, check_rates,
+};
 use crate::Frame;
 use crate::channel::entropy::Entropy;
 use crate::protocol::time::Time;

@@ -2,10 +2,9 @@
 
 use super::by_arrival::{self, Intervals};
 use super::track::{Drawing, Track};
-use crate::authority::record::{Course, FIRST_SHOT, Record, Shown};
 use crate::authority::server::Shot;
 use crate::authority::server::shots::{Flight, MAX_SHOTS};
-use crate::authority::world::Body;
+use crate::authority::{Body, Course, FIRST_SHOT, Record, Shown};
 use crate::protocol::time::{Span, Time};
 
 const IDS: usize = 256;

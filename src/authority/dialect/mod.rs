@@ -23,10 +23,8 @@ pub(crate) use game::Stamp;
 pub(crate) use proof::Stranger;
 
 use super::client::View;
-use super::config::ClientConfig;
-use super::record::{Course, Record, Shown, Terms};
 use super::server::{InputQueue, LeftWhy};
-use super::world::Command;
+use super::{ClientConfig, Command, Course, Record, Shown, Terms};
 use crate::channel::entropy::Entropy;
 use crate::channel::refusal::Refusal;
 use crate::protocol::time::{Span, Time};

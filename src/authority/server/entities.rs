@@ -1,8 +1,7 @@
 //! The entities of a world by their ids, and when an id is free again.
 
 use crate::Frame;
-use crate::authority::numbering::ahead;
-use crate::authority::world::Body;
+use crate::authority::{Body, ahead};
 
 /// Ids are 1 to 255; a player has the id of the client.
 const IDS: usize = 256;

@@ -3,8 +3,7 @@
 use super::inputs::{Held, InputQueue, InputStats};
 use crate::Frame;
 use crate::authority::dialect::NumberedInput;
-use crate::authority::numbering::ahead;
-use crate::authority::world::Command;
+use crate::authority::{Command, ahead};
 use crate::protocol::time::{Span, Time};
 
 /// The size of the buffer, in inputs.

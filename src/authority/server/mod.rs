@@ -37,10 +37,8 @@ pub use inputs::InputStats;
 pub(crate) use sequenced::Sequenced;
 pub use stage::{Shot, Stage};
 
-use super::config::{AuthorityConfigError, ServerConfig};
 use super::dialect::Wire;
-use super::record::Terms;
-use super::world::{Body, Command, World};
+use super::{AuthorityConfigError, Body, Command, ServerConfig, Terms, World};
 use crate::Frame;
 use crate::channel::entropy::Entropy;
 use crate::protocol::time::{Span, Time};

@@ -5,8 +5,7 @@ use super::log::{Log, To};
 use super::shots::Shots;
 use super::stage::Stage;
 use crate::Frame;
-use crate::authority::record::{Course, Record};
-use crate::authority::world::{Body, Command, World};
+use crate::authority::{Body, Command, Course, Record, World};
 use std::collections::VecDeque;
 
 /// Entities, projectiles and the log. All memory is taken at the start.

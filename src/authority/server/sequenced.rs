@@ -7,8 +7,7 @@
 use super::inputs::{Held, InputQueue, InputStats};
 use crate::Frame;
 use crate::authority::dialect::NumberedInput;
-use crate::authority::numbering::nearest;
-use crate::authority::world::Command;
+use crate::authority::{Command, nearest};
 use crate::protocol::time::{Span, Time};
 
 /// The size of the buffer, in inputs.

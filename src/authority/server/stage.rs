@@ -4,8 +4,7 @@ use super::entities::Entities;
 use super::log::{Log, To};
 use super::shots::{Flight, Shots};
 use crate::Frame;
-use crate::authority::record::{Course, Record, Told};
-use crate::authority::world::{Body, Command};
+use crate::authority::{Body, Command, Course, Record, Told};
 
 /// A projectile as it is in a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
