@@ -22,6 +22,48 @@ pub(super) const HAS_RANDOMNESS: bool = !cfg!(all(target_family = "wasm", target
 /// config.rollback.window_frames = 0;              // lockstep
 /// assert!(config.check().is_ok());
 /// ```
+///
+/// All defaults:
+///
+/// ```
+/// use core::time::Duration;
+/// use rebout::{
+///     Buttons, Config, Extensions, FrameRate, GameConfig, LobbyConfig, OnDesync, Player, Prediction, RollbackConfig,
+///     Saving, Timeouts,
+/// };
+///
+/// let defaults = Config {
+///     game: GameConfig { id: 7, content_hash: 0, frame_rate: FrameRate::hz(60), axes: 0, pads: 1 },
+///     lobby: LobbyConfig {
+///         user_data: Vec::new(),
+///         seat: Player::One,
+///         seed: None,
+///         ask_before_accepting: false,
+///         extensions: Extensions::ALL,
+///         entropy: None,
+///     },
+///     rollback: RollbackConfig {
+///         window_frames: 8,
+///         delay_frames: None,
+///         prediction: Prediction::RepeatLast,
+///         saving: Saving::Auto,
+///         kept_buttons: Buttons(0xFFFF),
+///         cue_moves_within: 3,
+///         stopwatch: None,
+///     },
+///     timeouts: Timeouts {
+///         join_timeout: Duration::from_secs(10),
+///         interrupted_after: Duration::from_millis(750),
+///         lost_after: Duration::from_secs(5),
+///         no_progress_after: Duration::from_secs(10),
+///         too_slow_after: Duration::from_secs(30),
+///         max_input_age: None,
+///     },
+///     cadence_frames: 30,
+///     on_desync: OnDesync::Report,
+/// };
+/// assert_eq!(format!("{:?}", Config::new(7)), format!("{defaults:?}"));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The game, in the values that must be equal on both machines.
