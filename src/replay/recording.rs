@@ -440,4 +440,16 @@ mod tests {
         assert_eq!((copy.header().axes, copy.header().seed), (2, 8));
         assert!(copy.inputs().eq([inputs]));
     }
+
+    #[test]
+    fn a_copy_has_the_pads_of_the_recording() {
+        let inputs = Inputs([Input::NEUTRAL.with_pad(3, Buttons(0x8000)), Input::NEUTRAL]);
+        let mut recorder = StreamRecorder::new(&Header { pads: 4, ..Header::new(7) }, Vec::new()).unwrap();
+        recorder.record(Frame::ZERO, inputs).unwrap();
+        let recording = Recording::open(recorder.finish(END).unwrap()).unwrap();
+        let copy = recording.write_version_2(&Header::new(8), Frame(1), Vec::new()).unwrap();
+        let copy = Recording::open(copy).unwrap();
+        assert_eq!((copy.header().pads, copy.header().seed), (4, 8));
+        assert!(copy.inputs().eq([inputs]));
+    }
 }

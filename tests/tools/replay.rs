@@ -143,7 +143,7 @@ fn axes_do_not_fit_version_1_and_nothing_is_written() {
         rebout::replay::End { outcome: rebout::replay::Outcome::Local, winner: rebout::replay::Winner::Draw };
     let [from, to] = ["axes.rplk", "one.rplk"].map(|name| scratch.file(name));
     std::fs::write(&from, recorder.finish(end).unwrap()).unwrap();
-    assert!(fails(2, &["convert", &from, &to, "--to", "1"]).contains("axes: an axis is used in frame 0"));
+    assert!(fails(2, &["convert", &from, &to, "--to", "1"]).contains("a second pad is used in frame 0"));
     assert!(!Path::new(&to).exists());
     assert!(succeeds(&["export", &from]).contains(r#""one":{"buttons":0,"axes":[5]}"#));
 }
@@ -176,6 +176,27 @@ fn export_prints_a_line_for_everything() {
     assert!(out.contains(r#"{"type":"event","frame":0,"event":"mark","mark":1}"#), "{out}");
     let end = r#"{"type":"end","frames":130,"winner":null,"outcome":"local","file":"whole"}"#;
     assert_eq!(out.lines().last(), Some(end));
+}
+
+#[test]
+fn export_and_info_tell_pads_and_the_exact_rate() {
+    let scratch = Scratch::new("pads");
+    let header =
+        Header { pads: 3, frame_rate: Some(FrameRate::ratio(39_375_000, 655_171)), ..Header::new(1) };
+    let mut recorder = StreamRecorder::new(&header, Vec::new()).unwrap();
+    let input = Input::from(Buttons(1)).with_pad(2, Buttons(0x8000));
+    (0..601).for_each(|frame| recorder.record(Frame(frame), Inputs([input, Input::NEUTRAL])).unwrap());
+    let path = scratch.file("pads.rplk");
+    std::fs::write(&path, recorder.finish(end()).unwrap()).unwrap();
+    let out = succeeds(&["export", &path]);
+    assert!(out.contains(r#""frame_rate":[39375000,655171],"axes":0,"pads":3,"#), "{out}");
+    assert!(out.contains(r#""one":{"pads":[1,0,32768]},"two":{"pads":[0,0,0]}"#), "{out}");
+    let out = succeeds(&["info", &path]);
+    assert!(
+        out.contains("frame rate    39375000/655171 (60.0988)\naxes          0\npads          3\n"),
+        "{out}"
+    );
+    assert!(out.contains("frames        601 (0:10)"), "{out}");
 }
 
 #[test]

@@ -14,8 +14,8 @@ use core::time::Duration;
 use rebout::Randomness;
 use rebout::lab::seal::Seal;
 use rebout::{
-    Advanced, Buttons, Config, Cues, Game, Inputs, Lobby, MAX_DATAGRAM, Player, Protocol, Session, Stats,
-    fields,
+    Advanced, Buttons, Config, Cues, FrameRate, Game, Inputs, Lobby, MAX_DATAGRAM, Player, Protocol, Session,
+    Stats, fields,
 };
 use std::collections::VecDeque;
 use std::hint::black_box;
@@ -212,7 +212,7 @@ fn addresses() -> [SocketAddr; 2] {
 }
 
 fn frame_length() -> Duration {
-    Duration::from_secs(1) / 60
+    FrameRate::default().frame_length()
 }
 
 fn lobbies(sealed: bool) -> [Side<Lobby>; 2] {

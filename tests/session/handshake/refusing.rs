@@ -14,7 +14,7 @@ use rebout::{Config, Lobby, LobbyError, Player, Protocol};
 #[test]
 fn mismatched_config_is_named_with_both_values() {
     type Change = fn(&mut Config);
-    let cases: [(RefuseField, Change, u64, u64); 4] = [
+    let cases: [(RefuseField, Change, u64, u64); 5] = [
         (RefuseField::GameId, |config| config.game.id = 0xB1, 0xB0, 0xB1),
         (RefuseField::ContentHash, |config| config.game.content_hash = 9, 0, 9),
         (
@@ -22,6 +22,12 @@ fn mismatched_config_is_named_with_both_values() {
             |config| config.game.frame_rate = rebout::FrameRate::hz(50),
             60 << 32 | 1,
             50 << 32 | 1,
+        ),
+        (
+            RefuseField::FrameRate,
+            |config| config.game.frame_rate = rebout::FrameRate::ratio(60, 7),
+            60 << 32 | 1,
+            60 << 32 | 7,
         ),
         (RefuseField::Pads, |config| config.game.pads = 2, 1, 2),
     ];
