@@ -217,7 +217,8 @@ impl<S: Fields> Session<S> {
 
     /// Goes on with the autopsy, and tells the game when it is done.
     fn examine<G: Game<Snapshot = S>>(&mut self, now: Time, game: &mut G) {
-        let (autopsy, stop) = match self.watch.work(now, game, self.simulation.rollback()) {
+        let (autopsy, stop) = match self.watch.work(now, self.frame_length, game, self.simulation.rollback())
+        {
             Ok(None) => return,
             Ok(Some(done)) => done,
             Err(error) => {

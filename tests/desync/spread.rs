@@ -62,6 +62,33 @@ fn no_advance_of_an_autopsy_takes_long() {
     }
 }
 
+std::thread_local! {
+    static CLOCK: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+}
+
+/// A clock on which 3 ms pass from one look to the next.
+fn slow_clock() -> Duration {
+    CLOCK.set(CLOCK.get() + Duration::from_millis(3));
+    CLOCK.get()
+}
+
+/// A quarter of a frame is 4 ms: the second of these steps begins in time, the third does not.
+#[test]
+fn measured_steps_take_a_part_of_a_frame() {
+    let mut sim = sim_match(5, step_differs, LinkConfig::new(Duration::from_millis(10)), |config| {
+        config.rollback.delay_frames = Some(3);
+        config.rollback.saving = Saving::Every;
+        config.rollback.stopwatch = Some(slow_clock);
+    });
+    let counted = [0, 1].map(|id| count_steps(&mut sim, id));
+    play_out(&mut sim);
+    for (id, counted) in counted.iter().enumerate() {
+        let (most, beyond) = counted.get();
+        assert!(most == 3 && beyond >= 60, "{most} in one advance, {beyond} in all");
+        assert!(autopsies(&sim, id)[0].complete);
+    }
+}
+
 /// A cadence of 600 frames is the longest: 600 frames are stepped again twice.
 #[test]
 fn longest_autopsy_ends_within_its_time() {

@@ -20,10 +20,10 @@ pub(crate) use dispute::Stop;
 pub(crate) use watch::{CheckedChecksum, Comparison};
 
 use crate::channel::refusal::Refusal;
-use crate::protocol::time::Time;
+use crate::protocol::time::{Span, Time};
 use crate::rollback::Rollback;
 use crate::{Desync, Fields, Frame, Game, OnDesync, Player, StateError};
-use autopsy::{Conclusion, Examiner, Past};
+use autopsy::{Budget, Conclusion, Examiner, Past};
 use dispute::{Dispute, Step};
 use watch::{Archive, Checksums, Progress, Sliced};
 
@@ -213,14 +213,15 @@ impl<S: Fields> Watch<S> {
         }
     }
 
-    /// Goes on with the autopsy and returns its report when it is done, and why the match ends then, if it is to. The game is
-    /// left as it was.
+    /// Goes on with the autopsy, for a part of a frame's time, and returns its report when it is done, and why the match ends
+    /// then, if it is to. The game is left as it was.
     ///
     /// # Errors
     /// If the game could not save or restore a state.
     pub(crate) fn work<G: Game<Snapshot = S>>(
         &mut self,
         now: Time,
+        frame_length: Span,
         game: &mut G,
         rollback: &Rollback<S>,
     ) -> Result<Option<(Autopsy, Option<Stop>)>, StateError> {
@@ -229,7 +230,8 @@ impl<S: Fields> Watch<S> {
             self.archive.freeze_after(frame);
         }
         let (past, last_match) = (Past::new(&self.archive, rollback), self.checksums.newest_match());
-        let conclusion = self.examiner.work(now, game, past, last_match)?;
+        let mut budget = Budget::of_one_advance(rollback.stopwatch(), frame_length);
+        let conclusion = self.examiner.work(now, game, past, last_match, &mut budget)?;
         let Some(Conclusion { autopsy, judgement }) = conclusion else { return Ok(None) };
         // The states of matches in the meantime were not kept.
         self.archive.thaw();
@@ -300,7 +302,6 @@ impl<S: Fields> Watch<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::time::Span;
     use crate::rollback::EngineConfig;
     use crate::{Buttons, Cues, Inputs, Save, StateError, checksum};
 
@@ -367,7 +368,8 @@ mod tests {
         }
 
         fn work(&mut self, now: Time) -> Option<(Autopsy, Option<Stop>)> {
-            self.watch.work(now, &mut self.game, &self.engine).expect("a state of words is always saved")
+            let worked = self.watch.work(now, Span::from_millis(16), &mut self.game, &self.engine);
+            worked.expect("a state of words is always saved")
         }
 
         /// The payload of a START of the peer.

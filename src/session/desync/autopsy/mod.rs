@@ -17,3 +17,4 @@ pub(crate) use examiner::{Conclusion, Examiner};
 pub(crate) use judgement::{Judgement, Void};
 pub(crate) use past::Past;
 pub use report::{Autopsy, AutopsyVerdict, FieldDifference, PhaseDifference};
+pub(crate) use resimulate::Budget;

@@ -179,6 +179,7 @@ impl<S: Fields> Examiner<S> {
         game: &mut G,
         past: Past<'_, S>,
         last_match: Option<Frame>,
+        budget: &mut Budget,
     ) -> Result<Option<Conclusion>, StateError> {
         // After the last state of a match the comparison of verdicts follows.
         if let Stage::Asked { since } = self.stage
@@ -188,7 +189,6 @@ impl<S: Fields> Examiner<S> {
         {
             self.open_with(now, Claim::new(theirs.frame(), last_match));
         }
-        let mut budget = Budget::of_one_advance();
         loop {
             // The peer is out of time. Our own work is evidence too, and is finished.
             let is_late = self.stage.since().is_some_and(|since| now.since(since) >= PATIENCE);
@@ -204,16 +204,16 @@ impl<S: Fields> Examiner<S> {
             let turn = match mem::replace(&mut self.stage, Stage::Idle) {
                 Stage::Opening { since, ours } => self.open(since, ours, game, past)?,
                 Stage::Basing(case) => self.base(case, game, past)?,
-                Stage::Retracing(case, retrace) => self.retrace(case, retrace, game, past, &mut budget)?,
+                Stage::Retracing(case, retrace) => self.retrace(case, retrace, game, past, budget)?,
                 Stage::Tracing(case, resimulation) => self.choose(case, resimulation),
                 Stage::Reaching(case, chosen, resimulation) => {
-                    self.reach(case, chosen, resimulation, game, past, &mut budget)?
+                    self.reach(case, chosen, resimulation, game, past, budget)?
                 }
                 Stage::Choosing(case, examined) => self.agree(case, examined, game, past)?,
                 Stage::Narrowing(case, examined, level) => {
-                    self.narrow(case, examined, level, game, past, &mut budget)?
+                    self.narrow(case, examined, level, game, past, budget)?
                 }
-                Stage::Telling(case, examined) => self.finish(case, examined, game, past, &mut budget)?,
+                Stage::Telling(case, examined) => self.finish(case, examined, game, past, budget)?,
                 outside @ (Stage::Idle | Stage::Asked { .. }) => Turn::Wait(outside),
             };
             match turn {
