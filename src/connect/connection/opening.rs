@@ -83,7 +83,7 @@ impl<D: Datagrams> Connection<D> {
         transport: D,
         addresses: &[SocketAddr],
     ) -> Result<Self, ConnectError> {
-        Self::open(options, Driver::new(transport), addresses, |opening| opening.host())
+        Self::open(options, Driver::new(transport), addresses, Opening::host)
     }
 
     /// Joins a host on a transport of your own. `text` is an invite, an offer or an address; `addresses` are those of this

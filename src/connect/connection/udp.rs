@@ -18,7 +18,7 @@ impl Connection<Udp> {
     pub fn host(options: &ConnectOptions) -> Result<Self, ConnectError> {
         let driver = bind(options, options.bind)?;
         let addresses = own(driver.local_addr());
-        Self::open(options, driver, &addresses, |opening| opening.host())
+        Self::open(options, driver, &addresses, super::opening::Opening::host)
     }
 
     /// Joins a host from a UDP socket of its own. `text` is the host's invite, its offer, or its address.

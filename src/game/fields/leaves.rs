@@ -101,7 +101,7 @@ fn key(path: &Path) -> u32 {
         match segment {
             Segment::Field(name) => name.bytes().chain([b'.']).for_each(&mut mix),
             Segment::Index(index) | Segment::Address(index) => {
-                index.to_le_bytes().into_iter().chain([b'[']).for_each(&mut mix)
+                index.to_le_bytes().into_iter().chain([b'[']).for_each(&mut mix);
             }
         }
     }

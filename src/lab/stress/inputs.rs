@@ -68,7 +68,7 @@ fn frame_of<G>(turn: &Turn<'_, G>, pad: u32) -> u32 {
 /// The buttons of a pad: at rest, held or mashed for a quarter of a second.
 fn pressed<G>(turn: &Turn<'_, G>, pad: u32, buttons: Buttons) -> Buttons {
     let frame = frame_of(turn, pad);
-    let drawn = turn.draw(frame / 15 ^ pad << 29);
+    let drawn = turn.draw((frame / 15) ^ (pad << 29));
     let few = (drawn & drawn.rotate_left(7)) as u16 | 1 << (drawn >> 28);
     let held = Buttons(few & buttons.0);
     match drawn >> 16 & 7 {
