@@ -83,7 +83,7 @@ impl<D: Datagrams> Connection<D> {
         transport: D,
         addresses: &[SocketAddr],
     ) -> Result<Self, ConnectError> {
-        Self::open(options, Driver::new(transport), addresses, Opening::host)
+        Self::open(options, Driver::new(transport), addresses, None)
     }
 
     /// Joins a host on a transport of your own. `text` is an invite, an offer or an address; `addresses` are those of this
@@ -98,18 +98,21 @@ impl<D: Datagrams> Connection<D> {
         text: &str,
     ) -> Result<Self, ConnectError> {
         let named = Named::read(text)?;
-        Self::open(options, Driver::new(transport), addresses, |opening| opening.join(&named))
+        Self::open(options, Driver::new(transport), addresses, Some(&named))
     }
 
-    /// A connection on a driver at `addresses`, whose layers `open` makes.
+    /// A connection on a driver at `addresses`: of a host, or of the guest of a named host.
     pub(super) fn open(
         options: &ConnectOptions,
         driver: Driver<D>,
         addresses: &[SocketAddr],
-        open: impl FnOnce(&Opening<'_>) -> Result<Opened, ConnectError>,
+        host: Option<&Named>,
     ) -> Result<Self, ConnectError> {
-        let here = Here::new(&options.public, addresses);
-        let Opened { mut layers, role, share } = open(&Opening { options, now: driver.now(), here })?;
+        let opening = Opening { options, now: driver.now(), here: Here::new(&options.public, addresses) };
+        let Opened { mut layers, role, share } = match host {
+            None => opening.host()?,
+            Some(named) => opening.join(named)?,
+        };
         if let (Role::Host, Some(seal)) = (&role, layers.seal_mut()) {
             seal.expect_guests(options.guests);
         }

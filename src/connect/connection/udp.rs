@@ -18,7 +18,7 @@ impl Connection<Udp> {
     pub fn host(options: &ConnectOptions) -> Result<Self, ConnectError> {
         let driver = bind(options, options.bind)?;
         let addresses = own(driver.local_addr());
-        Self::open(options, driver, &addresses, super::opening::Opening::host)
+        Self::open(options, driver, &addresses, None)
     }
 
     /// Joins a host from a UDP socket of its own. `text` is the host's invite, its offer, or its address.
@@ -29,7 +29,7 @@ impl Connection<Udp> {
         let named = Named::read(text)?;
         let driver = bind(options, options.bind)?;
         let addresses = own(driver.local_addr());
-        Self::open(options, driver, &addresses, |opening| opening.join(&named))
+        Self::open(options, driver, &addresses, Some(&named))
     }
 
     /// Replaces the socket by a new one, for a machine that has changed networks. The peers find the new address by
