@@ -256,14 +256,14 @@ fn verify(path: &Path, game: Option<GameName>, out: &mut impl Write) -> Result<(
             Ok(writeln!(out, "verified: {compared} checksums in {} frames{tail}", recording.frames())?)
         }
         Err(error) => {
-            Err(Failure::Failed(format!("{}: {}", path.display(), difference(&recording, game, error))))
+            Err(Failure::Failed(format!("{}: {}", path.display(), difference(&recording, game, &error))))
         }
     }
 }
 
 /// What differs, since when at the latest, and the likely reason.
-fn difference(recording: &Recording, game: GameName, error: VerifyError) -> String {
-    let VerifyError::Checksum { frame, .. } = error else { return error.to_string() };
+fn difference(recording: &Recording, game: GameName, error: &VerifyError) -> String {
+    let VerifyError::Checksum { frame, .. } = *error else { return error.to_string() };
     let mut text = error.to_string();
     match recording.checksums().map(|(frame, _)| frame).take_while(|alike| *alike < frame).last() {
         Some(alike) => _ = write!(text, "; frame {alike} was alike"),
