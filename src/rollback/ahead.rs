@@ -29,18 +29,30 @@ impl<S> Rollback<S> {
         draw: impl FnOnce(&mut G),
     ) -> Result<(), StateError> {
         game.save(here)?;
-        self.step_ahead(game, self.config.look_ahead);
+        let frames = self.config.look_ahead;
+        let stepped = self.step_ahead(game, frames);
+        if stepped == 0 {
+            self.show_again(game)?;
+        } else if stepped < frames {
+            // The last step before a barrier is known only now, and has to be shown.
+            game.restore(here)?;
+            self.step_ahead(game, stepped);
+        }
         draw(game);
         game.restore(here)
     }
 
-    /// Steps the game `frames` frames beyond the current one.
-    fn step_ahead<G: Game<Snapshot = S>>(&mut self, game: &mut G, frames: u32) {
+    /// Steps the game up to `frames` frames beyond the current one, but not beyond a barrier; returns how many.
+    fn step_ahead<G: Game<Snapshot = S>>(&mut self, game: &mut G, frames: u32) -> u32 {
         for ahead in 0..frames {
+            if game.barrier() {
+                return ahead;
+            }
             let frame = self.current.plus(ahead);
             let inputs = Inputs(Player::BOTH.map(|player| self.gather(player, frame)));
             self.scratch.begin(ahead + 1 == frames);
             game.step(inputs, &mut self.scratch);
         }
+        frames
     }
 }

@@ -179,9 +179,11 @@ impl<S> Rollback<S> {
             restore = self.meter.since(begun);
             self.meter.restore.add(restore);
         }
-        let (replayed, depth) = (self.stats.replayed_frames, self.current.since(frame));
+        let replayed = self.stats.replayed_frames;
         let begun = self.meter.now();
         self.resimulate(frame, game, shows_last)?;
+        // Less than was mispredicted, if it has come to a barrier.
+        let depth = self.current.since(frame);
         let saves = self.meter.save.value * if self.saves_every() { depth - 1 } else { 0 };
         let stepping = self.meter.since(begun).saturating_sub(restore + saves);
         let steps = u64::from(depth) + self.stats.replayed_frames - replayed;
@@ -206,6 +208,8 @@ impl<S> Rollback<S> {
         let has_chosen = core::mem::replace(&mut self.meter.has_chosen, true);
         // If the caller needs all snapshots, all are saved.
         let is_fixed = self.config.cadence_frames == 1 || self.config.window == 0;
+        // A barrier is stepped on the players' inputs only.
+        let is_fixed = is_fixed || game.barrier();
         if has_chosen || is_fixed || self.stopwatch().is_none() || !self.config.saving.weighs(game) {
             return Ok(());
         }

@@ -164,6 +164,18 @@ impl CueLedger {
         }
     }
 
+    /// Withdraws the cues of the frames from `start` up to, but not including, `current`, which are undone and will be stepped
+    /// anew. They are cancelled at the end of this `advance`, unless they have only moved.
+    pub(super) fn withdraw(&mut self, start: Frame, current: Frame) {
+        for frame in start.until(current) {
+            let len = core::mem::take(&mut self.lens[slot(frame)]);
+            for &(cue, id) in &self.entries[slot(frame)].started[..usize::from(len)] {
+                self.gone.push((frame, cue, id));
+            }
+        }
+        self.differs |= !self.gone.is_empty();
+    }
+
     /// Cancels the cues of the frames from `end` up to, but not including, `current`, which never settle.
     pub(super) fn cancel_from(&mut self, end: Frame, current: Frame) {
         for frame in end.until(current) {

@@ -4,6 +4,7 @@
 //! [`confirm`](Rollback::confirm) inputs as they become known, [`advance`](Rollback::advance) a frame at a time.
 
 mod ahead;
+mod barrier;
 mod costs;
 mod cues;
 mod inside;
@@ -28,6 +29,7 @@ pub(crate) use types::MAX_LOOK_AHEAD;
 pub use types::{Advance, EngineConfig, MAX_WINDOW, RollbackStats};
 
 use crate::{CueEvent, Cues, Frame, Game, Input, Inputs, Player, StateError, protocol::trace};
+use barrier::Barriers;
 use core::ops::Range;
 use costs::Meter;
 use cues::CueLedger;
@@ -98,6 +100,7 @@ pub struct Rollback<S> {
     stepped: [Stepped; SLOTS],
     snapshots: Store<S>,
     mispredicted: Option<Frame>,
+    barriers: Barriers,
     cues: CueLedger,
     scratch: Cues,
     /// The slot for the state to go back to after a look ahead, if there are any.
@@ -126,6 +129,7 @@ impl<S> Rollback<S> {
             stepped: [Stepped::default(); SLOTS],
             snapshots: Store::new(config.window, config.cadence_frames, sparse, || game.snapshot()),
             mispredicted: None,
+            barriers: Barriers::default(),
             cues: CueLedger::new(config.window, config.cue_moves_within),
             scratch: Cues::new(),
             ahead: (config.look_ahead > 0).then(|| Box::new(game.snapshot())),
@@ -141,6 +145,7 @@ impl<S> Rollback<S> {
         self.queues.iter_mut().for_each(InputQueue::clear);
         self.snapshots.clear();
         self.cues.clear();
+        self.forget_barriers();
         self.stats = RollbackStats::default();
         self.meter.restart();
     }
@@ -198,12 +203,14 @@ impl<S> Rollback<S> {
         self.confirm(player, target, input).is_ok()
     }
 
-    /// Whether the current frame may be stepped: the match has not ended, and at most a window of frames would be
-    /// predicted after it.
+    /// Whether the current frame may be stepped: the match has not ended, at most a window of frames would be predicted after
+    /// it, and it does not wait at a [barrier](Game::barrier).
     #[inline]
     #[must_use]
     pub fn may_step(&self) -> bool {
-        self.over.is_none() && self.window_is_open()
+        self.over.is_none()
+            && self.window_is_open()
+            && !Player::BOTH.into_iter().any(|player| self.is_barred_by(player))
     }
 
     /// Whether the current frame has to wait for an input of `player`, regardless of the other player's inputs.
@@ -215,6 +222,9 @@ impl<S> Rollback<S> {
 
     /// Resimulates from the earliest misprediction, then steps the current frame if it [may](Self::may_step) be
     /// stepped.
+    ///
+    /// A rollback that comes to a [barrier](Game::barrier) whose inputs are missing ends there: the [current](Self::current)
+    /// frame goes back to it. Inputs that were confirmed for later frames stay.
     ///
     /// The order of restore, save and step is decided here and cannot be got wrong outside.
     #[inline]
@@ -252,7 +262,8 @@ impl<S> Rollback<S> {
         // With a look-ahead its last step is shown instead.
         let is_shown = self.config.look_ahead == 0;
         let may_step = step_current && self.window_is_open();
-        if let Some(frame) = self.mispredicted {
+        let mispredicted = self.mispredicted;
+        if let Some(frame) = mispredicted {
             if self.meter.awaits_rollback() {
                 self.resimulate_measured(frame, game, is_shown && !may_step)?;
             } else {
@@ -260,7 +271,10 @@ impl<S> Rollback<S> {
             }
         }
         let now = self.current;
-        let outcome = if may_step {
+        let outcome = if self.is_barred(now, game) {
+            self.wait_at_barrier(game, mispredicted.is_some())?;
+            Advance::Stalled
+        } else if may_step {
             if self.meter.is_due(now) {
                 self.step_measured(now, game, is_shown)?;
             } else {
@@ -274,17 +288,6 @@ impl<S> Rollback<S> {
         };
         self.cues.reconcile(now);
         Ok(if self.settle(game)? { Advance::Ended } else { outcome })
-    }
-
-    /// Looks at the game before its first frame; returns whether the match has ended in state 0, which is settled from the start.
-    #[cold]
-    fn begin<G: Game<Snapshot = S>>(&mut self, game: &mut G) -> Result<bool, StateError> {
-        if game.finished() {
-            self.end(Frame::ZERO, game)?;
-            return Ok(true);
-        }
-        self.choose_saving(game)?;
-        Ok(false)
     }
 
     /// Returns to the state of `frame`, and steps again from there up to the current frame on the inputs known by now. The last
@@ -303,6 +306,10 @@ impl<S> Rollback<S> {
             self.step(again, game, shows_last && again.next() == self.current);
             again = again.next();
             if again >= self.current {
+                break;
+            }
+            if self.is_barred(again, game) {
+                self.stop_at_barrier(again);
                 break;
             }
             self.save(again, game, true)?;
@@ -333,6 +340,9 @@ impl<S> Rollback<S> {
     #[inline(always)]
     fn step<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G, is_shown: bool) {
         let inputs = Inputs([self.gather(Player::One, frame), self.gather(Player::Two, frame)]);
+        if game.barrier() {
+            self.pass_barrier(frame);
+        }
         self.scratch.begin(is_shown);
         game.step(inputs, &mut self.scratch);
         self.stepped[slot(frame)] = Stepped { inputs, finished: game.finished() };

@@ -19,6 +19,8 @@ pub(super) struct SparseSnapshots<S> {
     /// An uncertain frame becomes a base when the newest base is a window older, or when it soon will be: a rollback goes back
     /// at most a window beyond the oldest uncertain frame.
     window: u32,
+    /// The frame after the last barrier, which is a base in any case: from it the frames before the next barrier are shown.
+    after_barrier: Option<Frame>,
 }
 
 impl<S> SparseSnapshots<S> {
@@ -26,11 +28,12 @@ impl<S> SparseSnapshots<S> {
         let cadence = NonZero::new(cadence);
         let checkpoints = cadence.map_or(0, |cadence| (window + 1) / cadence + 1);
         let slots = MAX_BASES.min(window + 1) + checkpoints;
-        Self { slots: (0..slots).map(|_| (None, make())).collect(), cadence, window }
+        Self { slots: (0..slots).map(|_| (None, make())).collect(), cadence, window, after_barrier: None }
     }
 
     pub(super) fn clear(&mut self) {
         self.slots.iter_mut().for_each(|(held, _)| *held = None);
+        self.after_barrier = None;
     }
 
     fn is_checkpoint(&self, frame: Frame) -> bool {
@@ -50,7 +53,9 @@ impl<S> SparseSnapshots<S> {
             return true;
         }
         // A frame that is stepped on confirmed inputs is never restored.
-        let Some(base) = self.base(frame) else { return frame >= uncertain };
+        let Some(base) = self.base(frame) else {
+            return frame >= uncertain || self.after_barrier == Some(frame);
+        };
         // A checkpoint cannot be the base, and the frame after it would be late.
         let due = if self.is_checkpoint(frame.next()) { frame.next() } else { frame };
         frame >= uncertain && (due.since(base) >= self.window || resimulating && base < uncertain)
@@ -86,6 +91,15 @@ impl<S> SparseSnapshots<S> {
         let (held, snapshot) = self.slots.iter_mut().find(|(held, _)| *held == Some(frame))?;
         *held = None;
         Some(snapshot)
+    }
+
+    /// Drops every base up to and with `frame`. Checkpoints stay for the caller.
+    pub(super) fn forget_bases_up_to(&mut self, frame: Frame) {
+        self.after_barrier = Some(frame.next());
+        let cadence = self.cadence;
+        for (held, _) in &mut self.slots {
+            *held = held.filter(|at| *at > frame || cadence.is_some_and(|cadence| at.0 % cadence == 0));
+        }
     }
 
     /// Drops every frame after `frame`.

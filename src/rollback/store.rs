@@ -59,15 +59,10 @@ impl<S> Store<S> {
 
     /// The slot for the last state of a match. Frames after it are dropped. `settled` is as for the claim of a sparse policy.
     pub(super) fn claim_last(&mut self, frame: Frame, settled: Frame) -> Option<&mut S> {
+        self.truncate_after(frame);
         match &mut self.sparse {
-            Some(sparse) => {
-                sparse.truncate_after(frame);
-                sparse.claim(frame, settled)
-            }
-            None => {
-                self.every.truncate_after(frame);
-                self.every.claim(frame)
-            }
+            Some(sparse) => sparse.claim(frame, settled),
+            None => self.every.claim(frame),
         }
     }
 
@@ -94,6 +89,21 @@ impl<S> Store<S> {
         match self.every.get(frame) {
             None => self.sparse.as_ref()?.nearest(frame),
             Some(snapshot) => Some((frame, snapshot)),
+        }
+    }
+
+    /// Drops every snapshot after `frame`.
+    pub(super) fn truncate_after(&mut self, frame: Frame) {
+        match &mut self.sparse {
+            Some(sparse) => sparse.truncate_after(frame),
+            None => self.every.truncate_after(frame),
+        }
+    }
+
+    /// Lets no rollback begin at `frame` or before it, if a sparse policy would.
+    pub(super) fn forget_bases_up_to(&mut self, frame: Frame) {
+        if let Some(sparse) = &mut self.sparse {
+            sparse.forget_bases_up_to(frame);
         }
     }
 

@@ -25,6 +25,8 @@ pub(super) struct Pace {
     /// Our delay as the peer was last told.
     told_delay_frames: u32,
     peer_delay_frames: u32,
+    /// The lead is measured once the peer's inputs up to this frame are known.
+    lead_after: Frame,
     /// A delay that the peer has announced, and the frame from which on it holds.
     announced: Option<(Frame, u32)>,
 }
@@ -45,6 +47,7 @@ impl Pace {
             delay_frames: u32::from(agreed.delay_frames),
             told_delay_frames: u32::from(agreed.announced_delay_frames),
             peer_delay_frames: u32::from(agreed.peer_delay_frames),
+            lead_after: Frame::ZERO,
             announced: None,
         }
     }
@@ -65,7 +68,7 @@ impl Pace {
     /// see a lead that neither has.
     #[inline(always)]
     pub(super) fn sample_gap(&mut self, stepped: Frame, known: Frame) {
-        if known > Frame::ZERO {
+        if known > self.lead_after {
             self.lead.stepped(stepped.0.wrapping_sub(known.0).wrapping_add(1).cast_signed());
         }
     }
@@ -108,6 +111,12 @@ impl Pace {
     #[inline]
     pub(super) fn rate_change(&mut self) -> Option<RateChange> {
         self.clock.rate_change()
+    }
+
+    /// This machine has gone back to a barrier, and has given its inputs before `own_end` already. The peer does the same. Until it
+    /// gives inputs beyond those, the frames that are stepped again say nothing about the lead.
+    pub(super) fn went_back(&mut self, own_end: Frame) {
+        self.lead_after = own_end;
     }
 
     /// A frame was due at `now` and was not stepped.

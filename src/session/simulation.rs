@@ -71,6 +71,7 @@ impl<S> Simulation<S> {
         delay_frames: u32,
     ) -> Advance {
         self.press(now, input, delay_frames);
+        let before = self.rollback.current();
         let advance = self.rollback.advance(game);
         match advance {
             Advance::Stepped => {
@@ -84,6 +85,8 @@ impl<S> Simulation<S> {
                     trace::stalled(self.rollback.current());
                 }
                 self.stalled_frames += 1;
+                // A rollback that ends at a barrier undoes frames.
+                self.frames -= u64::from(before.since(self.rollback.current()));
             }
             Advance::Ended | Advance::Failed => {}
         }
@@ -227,7 +230,7 @@ impl<S> Simulation<S> {
     /// Whether a stalled frame could be stepped by now.
     #[inline]
     pub(super) fn can_go_on(&self) -> bool {
-        self.stalled && !self.is_waiting()
+        self.stalled && !self.is_waiting() && !self.rollback.is_barred_by(self.local.other())
     }
 
     /// The engine, to be read.

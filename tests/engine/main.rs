@@ -1,6 +1,7 @@
 //! The engine without a network: state, rollback, cues, the sync test, replays, and the games it is tested with.
 
 mod ahead;
+mod barrier;
 mod costs;
 mod cues;
 mod failing;

@@ -1,6 +1,7 @@
 //! Two machines over a simulated network: how they meet, play, keep pace and part, and what they bear.
 
 mod afterwards;
+mod barrier;
 mod clocks;
 mod costs;
 mod driving;

@@ -17,6 +17,8 @@ pub struct Step {
     pub frame: u32,
     pub inputs: Inputs,
     pub is_shown: bool,
+    /// Whether the state that was stepped is a barrier.
+    pub at_barrier: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -28,17 +30,28 @@ pub struct Core {
     /// Whether the state depends on `is_shown`, as that of a core with a frame counter in its renderer.
     pub counts_shown: bool,
     pub ends_at: u32,
+    /// The states whose step must not be predicted.
+    pub barrier: fn(CoreState) -> bool,
     pub steps: Vec<Step>,
 }
 
 impl Default for Core {
     fn default() -> Self {
+        Self::new(u32::MAX)
+    }
+}
+
+impl Core {
+    /// A core whose match is over in this frame.
+    #[must_use]
+    pub const fn new(ends_at: u32) -> Self {
         Self {
-            state: CoreState::default(),
+            state: CoreState { frame: 0, sum: 0 },
             unsaved: 0..0,
             unrestored: 0..0,
             counts_shown: false,
-            ends_at: u32::MAX,
+            ends_at,
+            barrier: |_| false,
             steps: Vec::new(),
         }
     }
@@ -71,7 +84,7 @@ impl Save for Core {
 impl Game for Core {
     fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
         let (frame, is_shown) = (self.state.frame, cues.is_shown());
-        self.steps.push(Step { frame, inputs, is_shown });
+        self.steps.push(Step { frame, inputs, is_shown, at_barrier: self.barrier() });
         let held = inputs.0.map(|input| u32::from(input.buttons().0));
         let sum = self.state.sum.wrapping_mul(31).wrapping_add(held[0] << 8 | held[1]);
         let extra = u32::from(self.counts_shown && is_shown);
@@ -81,6 +94,10 @@ impl Game for Core {
 
     fn finished(&self) -> bool {
         self.state.frame >= self.ends_at
+    }
+
+    fn barrier(&self) -> bool {
+        (self.barrier)(self.state)
     }
 }
 

@@ -69,4 +69,9 @@ impl<G: Game> Game for Timed<G> {
     fn finished(&self) -> bool {
         self.frame >= self.end || self.game.finished()
     }
+
+    #[inline]
+    fn barrier(&self) -> bool {
+        self.game.barrier()
+    }
 }
