@@ -25,7 +25,7 @@ pub(crate) fn play_offline(
         for (frame, inputs) in play.confirmed() {
             recorder.record(frame, inputs)?;
         }
-        stage.draw(&game, 1.0);
+        play.look_ahead(&mut game, |game| stage.draw(game, 1.0)); // in place of drawing the game itself
     }
     Ok(Played { verdict: None, game, replay: recorder.finish() })
 }

@@ -60,11 +60,13 @@ pub(crate) const CORE_BYTES: usize = 1_024;
 /// Stands for what a foreign library offers.
 pub(crate) struct Core {
     memory: [u8; CORE_BYTES],
+    /// Pictures drawn so far.
+    pictures: u64,
 }
 
 impl Core {
     pub(crate) fn new() -> Self {
-        Self { memory: [1; CORE_BYTES] }
+        Self { memory: [1; CORE_BYTES], pictures: 0 }
     }
 
     pub(crate) fn serialize(&self, into: &mut [u8; CORE_BYTES]) -> bool {
@@ -75,6 +77,16 @@ impl Core {
     pub(crate) fn unserialize(&mut self, from: &[u8; CORE_BYTES]) -> bool {
         self.memory = *from;
         true
+    }
+
+    /// Whether the next frame reads a stage from the disk.
+    pub(crate) fn loads_next(&self) -> bool {
+        self.memory[0] == 0
+    }
+
+    /// Draws the picture, which is no part of the state.
+    pub(crate) fn render(&mut self) {
+        self.pictures += 1;
     }
 
     pub(crate) fn run(&mut self, one: u16, two: u16) {
@@ -114,8 +126,15 @@ impl Save for Cabinet {
 }
 
 impl Game for Cabinet {
-    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+    fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
         self.core.run(inputs[Player::One].buttons().0, inputs[Player::Two].buttons().0);
+        if cues.is_shown() {
+            self.core.render();
+        }
+    }
+
+    fn barrier(&self) -> bool {
+        self.core.loads_next()
     }
 }
 
