@@ -1,7 +1,7 @@
 //! The measured cost of a step, a save and a restore, and the choice of a saving policy by it.
 
 use super::store::Store;
-use super::{Rollback, Saving};
+use super::{Advance, Rollback, Saving};
 use crate::{Frame, Game, Inputs, StateError};
 use core::time::Duration;
 
@@ -32,7 +32,8 @@ pub struct Costs {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meter {
     stopwatch: Option<fn() -> Duration>,
-    /// The next frame to measure. The last frame number, which is never stepped, if there is no stopwatch.
+    /// The next frame that is not like the others: the first one, or one to measure. Without a stopwatch, after the first, the
+    /// last frame number, which is never stepped.
     due: Frame,
     /// The next rollback is to be measured.
     awaits_rollback: bool,
@@ -65,7 +66,7 @@ impl Meter {
         let none = Average::default();
         Self {
             stopwatch,
-            due: Frame(if stopwatch.is_some() { MEASURE_EVERY_FRAMES } else { u32::MAX }),
+            due: Frame::ZERO,
             awaits_rollback: false,
             has_chosen: false,
             step: none,
@@ -80,7 +81,7 @@ impl Meter {
         *self = Self { has_chosen: self.has_chosen, ..Self::new(self.stopwatch) };
     }
 
-    /// Whether this frame is to be measured.
+    /// Whether this frame is the first, or is to be measured.
     #[inline]
     pub(super) fn is_due(&self, frame: Frame) -> bool {
         frame == self.due
@@ -141,6 +142,25 @@ impl<S> Rollback<S> {
         (longest > budget).then(|| (longest, fitting().unwrap_or(0)))
     }
 
+    /// Runs the first frame, or one that is measured.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn run_rarely<G: Game<Snapshot = S>>(
+        &mut self,
+        game: &mut G,
+        step_current: bool,
+    ) -> Result<Advance, StateError> {
+        if self.current == Frame::ZERO {
+            if game.finished() {
+                // State 0 is settled from the start.
+                self.end(Frame::ZERO, game)?;
+                return Ok(Advance::Ended);
+            }
+            self.choose_saving(game)?;
+        }
+        self.run_or_fail::<G, true>(game, step_current)
+    }
+
     /// Saves and steps a frame, and measures both.
     #[cold]
     pub(super) fn step_measured<G: Game<Snapshot = S>>(
@@ -151,14 +171,19 @@ impl<S> Rollback<S> {
     ) -> Result<(), StateError> {
         let begun = self.meter.now();
         self.save(frame, game, false)?;
-        if self.saves_every() {
-            self.meter.save.add(self.meter.since(begun));
-        }
+        let save = self.meter.since(begun);
         let begun = self.meter.now();
         self.step(frame, game, is_shown);
-        self.meter.step.add(self.meter.since(begun));
-        self.meter.due = frame.plus(MEASURE_EVERY_FRAMES);
-        self.meter.awaits_rollback = true;
+        let step = self.meter.since(begun);
+        self.meter.due = frame.plus(if self.stopwatch().is_some() { MEASURE_EVERY_FRAMES } else { u32::MAX });
+        // The first frame fills caches and says little about the others.
+        if self.stopwatch().is_some() && frame > Frame::ZERO {
+            if self.saves_every() {
+                self.meter.save.add(save);
+            }
+            self.meter.step.add(step);
+            self.meter.awaits_rollback = true;
+        }
         Ok(())
     }
 
@@ -204,7 +229,7 @@ impl<S> Rollback<S> {
     }
 
     /// Chooses the policy of [`Saving::Auto`] before the first frame, by a save and a step that leave no trace.
-    pub(super) fn choose_saving<G: Game<Snapshot = S>>(&mut self, game: &mut G) -> Result<(), StateError> {
+    fn choose_saving<G: Game<Snapshot = S>>(&mut self, game: &mut G) -> Result<(), StateError> {
         let has_chosen = core::mem::replace(&mut self.meter.has_chosen, true);
         // If the caller needs all snapshots, all are saved.
         let is_fixed = self.config.cadence_frames == 1 || self.config.window == 0;

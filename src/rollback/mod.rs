@@ -244,21 +244,25 @@ impl<S> Rollback<S> {
     fn run<G: Game<Snapshot = S>>(&mut self, game: &mut G, step_current: bool) -> Advance {
         self.forget_last();
         match &self.over {
-            None => self.run_or_fail(game, step_current).unwrap_or_else(|error| self.fail(error)),
+            None => {
+                let ran = if self.meter.is_due(self.current) {
+                    self.run_rarely(game, step_current)
+                } else {
+                    self.run_or_fail::<G, false>(game, step_current)
+                };
+                ran.unwrap_or_else(|error| self.fail(error))
+            }
             Some(Ok(_)) => Advance::Ended,
             Some(Err(_)) => Advance::Failed,
         }
     }
 
     #[inline]
-    fn run_or_fail<G: Game<Snapshot = S>>(
+    fn run_or_fail<G: Game<Snapshot = S>, const IS_RARE: bool>(
         &mut self,
         game: &mut G,
         step_current: bool,
     ) -> Result<Advance, StateError> {
-        if self.current == Frame::ZERO && self.begin(game)? {
-            return Ok(Advance::Ended);
-        }
         // With a look-ahead its last step is shown instead.
         let is_shown = self.config.look_ahead == 0;
         let may_step = step_current && self.window_is_open();
@@ -275,7 +279,7 @@ impl<S> Rollback<S> {
             self.wait_at_barrier(game, mispredicted.is_some())?;
             Advance::Stalled
         } else if may_step {
-            if self.meter.is_due(now) {
+            if IS_RARE {
                 self.step_measured(now, game, is_shown)?;
             } else {
                 self.save(now, game, false)?;

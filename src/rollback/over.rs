@@ -1,20 +1,9 @@
-//! The first look at a game, and the end of its match: a last state, or one that could not be saved or restored.
+//! The end of a match in the engine: a last state, or one that could not be saved or restored.
 
 use super::{Advance, Rollback};
 use crate::{Frame, Game, StateError};
 
 impl<S> Rollback<S> {
-    /// Looks at the game before its first frame; returns whether the match has ended in state 0, which is settled from the start.
-    #[cold]
-    pub(super) fn begin<G: Game<Snapshot = S>>(&mut self, game: &mut G) -> Result<bool, StateError> {
-        if game.finished() {
-            self.end(Frame::ZERO, game)?;
-            return Ok(true);
-        }
-        self.choose_saving(game)?;
-        Ok(false)
-    }
-
     /// Ends the match in state `end`. Frames stepped beyond it are undone: the state is restored, their cues are
     /// cancelled.
     pub(super) fn end<G: Game<Snapshot = S>>(&mut self, end: Frame, game: &mut G) -> Result<(), StateError> {

@@ -26,6 +26,8 @@ fields!(Memory { sum, words });
 struct Core {
     memory: Memory,
     step: u64,
+    /// In addition, if the step is shown.
+    draw: u64,
     save: u64,
     steps: u32,
     saves: Cell<u32>,
@@ -34,7 +36,7 @@ struct Core {
 impl Core {
     fn new(kib: usize, step: u64, save: u64) -> Self {
         let memory = Memory { sum: 1, words: vec![7; kib * 128] };
-        Self { memory, step, save, steps: 0, saves: Cell::new(0) }
+        Self { memory, step, draw: 1_000, save, steps: 0, saves: Cell::new(0) }
     }
 }
 
@@ -57,8 +59,8 @@ impl Save for Core {
 }
 
 impl Game for Core {
-    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
-        spend(self.step);
+    fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
+        spend(self.step + if cues.is_shown() { self.draw } else { 0 });
         self.steps += 1;
         let [one, two] = inputs.0.map(|input| u64::from(input.buttons().0));
         self.memory.sum = self.memory.sum.rotate_left(5) ^ one ^ two << 16;
@@ -138,10 +140,10 @@ fn costs_are_those_of_the_clock() {
         assert_eq!(engine.costs(), None, "nothing was measured yet");
         let engine = play(&mut core, config(saving), 65);
         let costs = engine.costs().expect("a frame was measured");
-        assert_eq!((costs.step, costs.resimulated_step), (us(1_200), us(1_200)), "{saving:?}");
+        assert_eq!((costs.step, costs.resimulated_step), (us(2_200), us(2_200)), "{saving:?}");
         assert_eq!((costs.save, costs.restore), (us(500), us(500)), "{saving:?}: no rollback was measured");
         let costs = play(&mut core, config(saving), 300).costs().expect("and some more");
-        assert_eq!((costs.step, costs.save, costs.restore), (us(1_200), us(500), us(250)), "{saving:?}");
+        assert_eq!((costs.step, costs.save, costs.restore), (us(2_200), us(500), us(250)), "{saving:?}");
         // The base that a sparse policy saves on the way counts as stepping.
         let most = if saving == Saving::Every { 1_200 } else { 1_200 + 500 };
         assert!((us(1_200)..=us(most)).contains(&costs.resimulated_step), "{saving:?}: {costs:?}");
@@ -153,7 +155,7 @@ fn costs_are_those_of_the_clock() {
 #[test]
 fn costs_follow_a_game_that_grows_heavier_and_forget_an_outlier() {
     let us = Duration::from_micros;
-    let mut core = Core::new(1, 100, 10);
+    let mut core = Core { draw: 0, ..Core::new(1, 100, 10) };
     let mut engine = Rollback::new(config(Saving::Every), &core);
     let mut run = |core: &mut Core, frames: u32| {
         for frame in (engine.current().0..).take(frames as usize).map(Frame) {
