@@ -1,6 +1,6 @@
 //! Cues: the side effects that a frame requests, such as a sound or a flash.
 
-use super::marks::Marks;
+use super::marks::{Mark, Marks};
 use crate::{Fields, Frame};
 
 /// A side effect that a step requests, identified by a number of the game's own.
@@ -117,6 +117,11 @@ impl Cues {
     /// An empty set for a step whose phases are recorded, and whose state nobody draws.
     pub(crate) fn marking(marks: Marks) -> Self {
         Self { marks: Some(Box::new(marks)), ..Self::unseen() }
+    }
+
+    /// The phases that were recorded, for the next step to begin anew.
+    pub(crate) fn take_marks(&mut self) -> Vec<Mark> {
+        self.marks.as_mut().map_or_else(Vec::new, |marks| marks.take_list())
     }
 
     /// The phases that were recorded.

@@ -58,9 +58,9 @@ impl Marks {
         self.list.push(Mark::new(name, value));
     }
 
-    /// The marks of the step.
-    pub(crate) fn into_list(self) -> Vec<Mark> {
-        self.list
+    /// The marks of the step. The next step begins anew.
+    pub(crate) fn take_list(&mut self) -> Vec<Mark> {
+        core::mem::take(&mut self.list)
     }
 
     /// The detail that was looked for; `None` if the step made no such mark.

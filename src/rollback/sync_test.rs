@@ -3,6 +3,7 @@
 use super::ring::FrameRing;
 use super::sync_test_error::SyncTestError;
 use crate::game::fields::Image;
+use crate::game::marks::{Mark, Marks};
 use crate::{Cues, Fields, Frame, Game, Inputs, Rng, diff};
 
 /// The number of frames from one trial with changed inputs to the next.
@@ -70,6 +71,8 @@ pub struct SyncTest<S> {
 struct State<S> {
     snapshot: S,
     image: Image,
+    /// The phases of the step into it.
+    marks: Vec<Mark>,
 }
 
 #[derive(Debug)]
@@ -118,7 +121,7 @@ impl<S: Fields> SyncTest<S> {
     }
 
     fn with_depths<G: Game<Snapshot = S>>(game: &G, max: u32, depths: Depths) -> Self {
-        let state = || State { snapshot: game.snapshot(), image: Image::default() };
+        let state = || State { snapshot: game.snapshot(), image: Image::default(), marks: Vec::new() };
         Self {
             depths,
             frame: Frame::ZERO,
@@ -126,7 +129,7 @@ impl<S: Fields> SyncTest<S> {
             inputs: FrameRing::new(max, Inputs::default),
             again: game.snapshot(),
             trial: state(),
-            cues: Cues::new(),
+            cues: Cues::marking(Marks::default()),
             report: SyncReport::default(),
         }
     }
@@ -215,6 +218,7 @@ impl<S: Fields> SyncTest<S> {
         if let Some(state) = self.states.claim(frame) {
             game.save(&mut state.snapshot).map_err(|error| SyncTestError::State { frame, error })?;
             state.image.take(&state.snapshot);
+            state.marks = self.cues.take_marks();
         }
         Ok(())
     }
@@ -223,6 +227,7 @@ impl<S: Fields> SyncTest<S> {
     fn step<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G, is_shown: bool) {
         let inputs = self.inputs.get(frame).copied().unwrap_or_default();
         self.cues.begin(is_shown);
+        self.cues.take_marks();
         game.step(inputs, &mut self.cues);
     }
 
@@ -249,8 +254,8 @@ impl<S: Fields> SyncTest<S> {
         depth: u32,
         game: &mut G,
     ) -> Result<(), SyncTestError> {
-        let (frame, depth, fields) = match self.step_unsaved(from, depth, game) {
-            Err(SyncTestError::Resimulation { frame, depth, fields }) => (frame, depth, fields),
+        let (frame, depth, phase, fields) = match self.step_unsaved(from, depth, game) {
+            Err(SyncTestError::Resimulation { frame, depth, phase, fields }) => (frame, depth, phase, fields),
             other => return other,
         };
         // A mistake that has nothing to do with saves may show here first. With saves it is named by its first frame, and
@@ -259,7 +264,7 @@ impl<S: Fields> SyncTest<S> {
         Err(match self.step_unsaved(from, depth, game) {
             Err(SyncTestError::Resimulation { .. }) => SyncTestError::Unsaved { frame, depth, fields },
             Err(error) => error,
-            Ok(()) => SyncTestError::Resimulation { frame, depth, fields },
+            Ok(()) => SyncTestError::Resimulation { frame, depth, phase, fields },
         })
     }
 
@@ -347,7 +352,8 @@ impl<S: Fields> SyncTest<S> {
         if state.image.is_of(&self.again) {
             return Ok(());
         }
-        Err(SyncTestError::Resimulation { frame, depth, fields: diff(&state.snapshot, &self.again) })
+        let phase = first_difference(&state.marks, &self.cues.take_marks());
+        Err(SyncTestError::Resimulation { frame, depth, phase, fields: diff(&state.snapshot, &self.again) })
     }
 
     /// Counts whether this frame changed the inputs and the state.
@@ -391,4 +397,10 @@ impl<S: Fields> SyncTest<S> {
         }
         Err(SyncTestError::Trial { frame, fields: diff(&self.trial.snapshot, &self.again) })
     }
+}
+
+/// The name of the first mark that is not the same in both lists; `None` if all are.
+fn first_difference(first: &[Mark], again: &[Mark]) -> Option<String> {
+    let index = (0..first.len().max(again.len())).find(|index| first.get(*index) != again.get(*index))?;
+    first.get(index).or_else(|| again.get(index)).map(|mark| mark.name.clone())
 }

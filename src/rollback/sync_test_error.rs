@@ -22,6 +22,9 @@ pub enum SyncTestError {
         frame: Frame,
         /// How many frames the test had gone back.
         depth: u32,
+        /// The first [phase](crate::Cues::phase) of the step whose mark differs; `None` if the game marks none, or if the
+        /// difference comes after the last.
+        phase: Option<String>,
         /// Every field that differs: the first time, and in the resimulation.
         fields: Vec<Difference>,
     },
@@ -86,8 +89,11 @@ impl fmt::Display for SyncTestError {
                 write!(f, "frame {frame}, depth {depth}: what was restored is not what was saved")?;
                 list(f, fields)
             }
-            Self::Resimulation { frame, depth, fields } => {
+            Self::Resimulation { frame, depth, phase, fields } => {
                 write!(f, "frame {frame}, depth {depth}: the same inputs led to another state")?;
+                if let Some(phase) = phase {
+                    write!(f, ", first different after {phase}")?;
+                }
                 list(f, fields)
             }
             Self::Unsaved { frame, depth, fields } => {

@@ -144,7 +144,7 @@ fn a_step_that_depends_on_how_often_it_was_called_is_found() {
         ball.kick(inputs);
     };
     let error = run(&mut Mistaken::new(step), 500, changing_inputs).unwrap_err();
-    let SyncTestError::Resimulation { frame, depth, ref fields } = error else { panic!("{error}") };
+    let SyncTestError::Resimulation { frame, depth, ref fields, .. } = error else { panic!("{error}") };
     assert_eq!((frame, depth), (Frame(1), 1));
     assert_eq!(fields.len(), 2, "{fields:?}");
     assert_eq!((fields[1].path.as_str(), fields[1].left.as_deref()), ("speed", Some("5")));
@@ -436,4 +436,48 @@ fn a_depth_beyond_the_greatest_is_taken_as_the_greatest() {
         test.advance(&mut game, changing_inputs(frame)).unwrap();
     }
     assert_eq!(test.report().resimulated_frames, most * (most + 1) / 2 + (200 - most) * most);
+}
+
+/// A ball whose step has three phases, of which the second depends on a count outside the snapshot.
+struct Phased {
+    ball: Ball,
+    steps: u32,
+}
+
+impl Save for Phased {
+    type Snapshot = Ball;
+    fn snapshot(&self) -> Ball {
+        self.ball
+    }
+    fn save(&self, slot: &mut Ball) -> Result<(), StateError> {
+        *slot = self.ball;
+        Ok(())
+    }
+    fn restore(&mut self, snapshot: &Ball) -> Result<(), StateError> {
+        self.ball = *snapshot;
+        Ok(())
+    }
+}
+
+impl Game for Phased {
+    fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
+        self.steps += 1;
+        self.ball.kick(inputs);
+        cues.phase("kick", &self.ball);
+        self.ball.bounces += u32::from(self.steps == 1);
+        cues.phase("spin", &self.ball.bounces);
+        cues.phase("rest", &self.ball);
+    }
+}
+
+#[test]
+fn phase_of_a_different_resimulation_is_named() {
+    let error = run(&mut Phased { ball: Ball::NEW, steps: 0 }, 500, changing_inputs).unwrap_err();
+    let SyncTestError::Resimulation { ref phase, ref fields, .. } = error else { panic!("{error}") };
+    assert_eq!((phase.as_deref(), fields[0].path.as_str()), (Some("spin"), "bounces"), "{error}");
+    let text = error.to_string();
+    assert!(
+        text.contains(": the same inputs led to another state, first different after spin\n  bounces: "),
+        "{text}"
+    );
 }

@@ -1,8 +1,9 @@
 //! The leaves of a state by path and value, and the tables by which two machines find the few that differ.
 
-use super::{Fields, Leaf, Path, Segment, walk};
+use super::{Fields, Leaf, Path, Scalar, Segment, Visitor, walk};
 use crate::SimHash;
 use crate::game::text::{cut, is_disruptive};
+use core::fmt::Display;
 
 /// A leaf of a state, apart from the state: its path, its words and its value as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,9 +121,22 @@ fn digest(key: u32, leaf: &Leaf<'_>) -> u32 {
 
 /// How many leaves a state has.
 pub(crate) fn count<S: Fields + ?Sized>(state: &S) -> u32 {
-    let mut count = 0_u32;
-    walk(state, |_| count = count.saturating_add(1));
-    count
+    let mut count = Count(0);
+    state.visit(&mut count);
+    u32::try_from(count.0).unwrap_or(u32::MAX)
+}
+
+/// Counts leaves, and those of an array of numbers at once.
+struct Count(usize);
+
+impl Visitor for Count {
+    fn leaf(&mut self, _: &[u32], _: &dyn Display) {
+        self.0 += 1;
+    }
+
+    fn numbers<T: Scalar>(&mut self, numbers: &[T]) {
+        self.0 += numbers.len();
+    }
 }
 
 /// The tables of several parts, made in one walk. A bucket whose sums differ holds a leaf that differs.
@@ -187,6 +201,15 @@ mod tests {
     fn more_leaves_need_more_levels_of_tables() {
         let counts = [0, 256, 257, 2_048, 2_049, 524_288, 524_289, u32::MAX];
         assert_eq!(counts.map(levels_for), [0, 0, 1, 1, 2, 2, 3, 3]);
+    }
+
+    #[test]
+    fn every_leaf_is_counted() {
+        let fighter = || Fighter { hp: 75, at: [-2, 3] };
+        let state = (vec![7_u8; 300], [fighter(), fighter()], Some(9_u64), String::from("ab"));
+        let mut walked = 0;
+        walk(&state, |_| walked += 1);
+        assert_eq!(count(&state), walked);
     }
 
     #[test]

@@ -193,8 +193,8 @@ impl<S: Fields> ExaminedState<S> {
 }
 
 /// The marks of a step and its end: the whole state.
-fn with_end<S: Fields>(marks: Marks, state: &S) -> Vec<Mark> {
-    let mut marks = marks.into_list();
+fn with_end<S: Fields>(mut marks: Marks, state: &S) -> Vec<Mark> {
+    let mut marks = marks.take_list();
     marks.push(Mark::new("", state));
     marks
 }
