@@ -124,7 +124,7 @@ mod tests {
 
     #[cfg(feature = "udp")]
     #[test]
-    fn matches_on_udp_are_measured_by_the_systems_clock_or_the_games() {
+    fn udp_matches_are_measured_by_the_system_or_the_game() {
         let stopwatch = |options: Options| options.measured().content.config.rollback.stopwatch.unwrap();
         let first = stopwatch(Options::new(1, 1))();
         assert!(stopwatch(Options::new(1, 1))() >= first);

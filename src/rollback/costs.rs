@@ -231,10 +231,8 @@ impl<S> Rollback<S> {
     /// Chooses the policy of [`Saving::Auto`] before the first frame, by a save and a step that leave no trace.
     fn choose_saving<G: Game<Snapshot = S>>(&mut self, game: &mut G) -> Result<(), StateError> {
         let has_chosen = core::mem::replace(&mut self.meter.has_chosen, true);
-        // If the caller needs all snapshots, all are saved.
-        let is_fixed = self.config.cadence_frames == 1 || self.config.window == 0;
-        // A barrier is stepped on the players' inputs only.
-        let is_fixed = is_fixed || game.barrier();
+        // If the caller needs all snapshots, all are saved. A barrier is stepped on the players' inputs only.
+        let is_fixed = self.config.cadence_frames == 1 || self.config.window == 0 || game.barrier();
         if has_chosen || is_fixed || self.stopwatch().is_none() || !self.config.saving.weighs(game) {
             return Ok(());
         }

@@ -29,6 +29,8 @@ struct Core {
     /// In addition, if the step is shown.
     draw: u64,
     save: u64,
+    /// Whether the first state is a barrier.
+    begins_barred: bool,
     steps: u32,
     saves: Cell<u32>,
 }
@@ -36,7 +38,7 @@ struct Core {
 impl Core {
     fn new(kib: usize, step: u64, save: u64) -> Self {
         let memory = Memory { sum: 1, words: vec![7; kib * 128] };
-        Self { memory, step, draw: 1_000, save, steps: 0, saves: Cell::new(0) }
+        Self { memory, step, draw: 1_000, save, begins_barred: false, steps: 0, saves: Cell::new(0) }
     }
 }
 
@@ -66,6 +68,10 @@ impl Game for Core {
         self.memory.sum = self.memory.sum.rotate_left(5) ^ one ^ two << 16;
         let at = self.memory.sum as usize % self.memory.words.len();
         self.memory.words[at] = self.memory.words[at].wrapping_add(self.memory.sum);
+    }
+
+    fn barrier(&self) -> bool {
+        self.begins_barred && self.memory.sum == 1
     }
 }
 
@@ -125,6 +131,15 @@ fn choice_of_a_policy_leaves_no_trace_in_the_match() {
         })
     });
     assert!(states.iter().flatten().all(|state| *state == states[0][0]));
+
+    // A barrier is stepped once in a match, and not to try it out.
+    let mut barred = Core { begins_barred: true, ..Core::new(200, 5, 20) };
+    let mut engine = Rollback::new(config(Saving::Auto), &barred);
+    assert_eq!((engine.advance(&mut barred), barred.steps), (Advance::Stalled, 0));
+    for player in Player::BOTH {
+        engine.confirm(player, Frame(0), Buttons::NONE).unwrap();
+    }
+    assert_eq!((engine.advance(&mut barred), barred.steps), (Advance::Stepped, 1));
 
     let (mut small, mut named) = (Core::new(15, 5, 20), Core::new(200, 5, 20));
     let engines = [play(&mut small, config(Saving::Auto), 1), play(&mut named, config(Saving::Every), 1)];
