@@ -224,7 +224,7 @@ fn bad_files_are_refused_in_one_line() {
     for (bytes, reason) in [
         (&b""[..], "length: 0 bytes are too few for the header of 32"),
         (b"not a replay at all", "magic: \"not \" is not \"RPLK\""),
-        (&good[..40], "length: 40 bytes are too few for the header of 66"),
+        (&good[..40], "length: 40 bytes are too few for the header of 72"),
         (b"RPLK\x09", "version: 9 is not 1 or 2"),
     ] {
         std::fs::write(&file, bytes).unwrap();

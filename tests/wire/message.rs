@@ -196,7 +196,7 @@ fn refusals_name_the_rule_and_the_bad_value() {
         (refusal(&[]), "message-empty", "0 bytes"),
         (refusal(&[8]), "message-kind", "kind 8"),
         (refusal(&[&[6; 11][..], &[2]].concat()), "message-flag", "RESYNC is 2"),
-        (refusal(&[&[7; 13][..], &[3]].concat()), "message-leaving", "reason 3"),
+        (refusal(&[&[7; 13][..], &[0xFF]].concat()), "message-leaving", "reason 255"),
         (refusal(&[&[16; 11][..], &[9]].concat()), "message-flag", "VERDICT is 9"),
         (refusal(&changed(offer_bytes(), 20, &[2, 89])), "message-cadence", "601"),
         (refusal(&[18, 0, 0]), "message-length", "no DELAY has 3 bytes"),
