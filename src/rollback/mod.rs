@@ -28,7 +28,7 @@ use saving::Saving;
 pub(crate) use types::MAX_LOOK_AHEAD;
 pub use types::{Advance, EngineConfig, MAX_WINDOW, RollbackStats};
 
-use crate::{CueEvent, Cues, Frame, Game, Input, Inputs, Player, StateError, protocol::trace};
+use crate::{CueEvent, Cues, Frame, Game, Input, Inputs, Player, StateError};
 use barrier::Barriers;
 use core::ops::Range;
 use costs::Meter;
@@ -292,38 +292,6 @@ impl<S> Rollback<S> {
         };
         self.cues.reconcile(now);
         Ok(if self.settle(game)? { Advance::Ended } else { outcome })
-    }
-
-    /// Returns to the state of `frame`, and steps again from there up to the current frame on the inputs known by now. The last
-    /// step is shown if `shows_last`: the current frame is not stepped, and the corrected state is drawn.
-    #[inline(never)]
-    fn resimulate<G: Game<Snapshot = S>>(
-        &mut self,
-        frame: Frame,
-        game: &mut G,
-        shows_last: bool,
-    ) -> Result<(), StateError> {
-        self.mispredicted = None;
-        self.go_back(frame, game)?;
-        let mut again = frame;
-        loop {
-            self.step(again, game, shows_last && again.next() == self.current);
-            again = again.next();
-            if again >= self.current {
-                break;
-            }
-            if self.is_barred(again, game) {
-                self.stop_at_barrier(again);
-                break;
-            }
-            self.save(again, game, true)?;
-        }
-        let depth = self.current.since(frame);
-        trace::rolled_back(frame, depth);
-        self.stats.rollbacks += 1;
-        self.stats.resimulated_frames += u64::from(depth);
-        self.stats.depths[depth as usize] += 1;
-        Ok(())
     }
 
     /// Saves the state of `frame`, which is about to be stepped, if the policy says so.

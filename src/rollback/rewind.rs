@@ -1,9 +1,41 @@
-//! The way back to an earlier state, and the saves of a policy that does not save every frame.
+//! The way back to an earlier state, resimulation, and the saves of a policy that does not save every frame.
 
 use super::{Rollback, SLOTS, slot};
-use crate::{Frame, Game, Inputs, StateError};
+use crate::{Frame, Game, Inputs, StateError, protocol::trace};
 
 impl<S> Rollback<S> {
+    /// Returns to the state of `frame`, and steps again from there up to the current frame on the inputs known by now. The last
+    /// step is shown if `shows_last`: the current frame is not stepped, and the corrected state is drawn.
+    #[inline(never)]
+    pub(super) fn resimulate<G: Game<Snapshot = S>>(
+        &mut self,
+        frame: Frame,
+        game: &mut G,
+        shows_last: bool,
+    ) -> Result<(), StateError> {
+        self.mispredicted = None;
+        self.go_back(frame, game)?;
+        let mut again = frame;
+        loop {
+            self.step(again, game, shows_last && again.next() == self.current);
+            again = again.next();
+            if again >= self.current {
+                break;
+            }
+            if self.is_barred(again, game) {
+                self.stop_at_barrier(again);
+                break;
+            }
+            self.save(again, game, true)?;
+        }
+        let depth = self.current.since(frame);
+        trace::rolled_back(frame, depth);
+        self.stats.rollbacks += 1;
+        self.stats.resimulated_frames += u64::from(depth);
+        self.stats.depths[depth as usize] += 1;
+        Ok(())
+    }
+
     /// Puts the game into the state of `frame`, which is right, by the nearest snapshot before it.
     #[inline]
     pub(super) fn go_back<G: Game<Snapshot = S>>(
