@@ -27,11 +27,14 @@ impl Listening {
     /// otherwise two clocks that take turns would count their difference again and again.
     #[inline]
     pub(crate) fn pass(&mut self, now: Time) {
+        if now <= self.called_at {
+            return;
+        }
         let mut gap = now.since(self.called_at);
         if gap > MAX_GAP {
             gap = self.was_stopped(now, gap);
         }
-        self.called_at = self.called_at.max(now);
+        self.called_at = now;
         self.listened = self.listened + gap;
     }
 

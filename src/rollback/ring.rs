@@ -61,6 +61,16 @@ impl<T> FrameRing<T> {
         Some(&mut slot.value)
     }
 
+    /// Stores `value` for `frame`, unless the slot holds a value for it or for a newer frame.
+    #[inline]
+    pub(crate) fn insert_first(&mut self, frame: Frame, value: T) {
+        let index = self.index(frame);
+        let slot = &mut self.slots[index];
+        if slot.tag < tag(frame) {
+            *slot = Slot { tag: tag(frame), value };
+        }
+    }
+
     /// Stores `value` for `frame`; `false` if the slot holds a newer frame.
     #[inline]
     pub(crate) fn insert(&mut self, frame: Frame, value: T) -> bool {
@@ -102,6 +112,18 @@ mod tests {
         assert_eq!(ring.get(Frame(9)), Some(&9));
         assert!(ring.insert(Frame(9), 10), "the same frame again is a correction");
         assert_eq!(ring.get(Frame(9)), Some(&10));
+    }
+
+    #[test]
+    fn first_value_of_a_frame_stays() {
+        let mut ring = FrameRing::new(4, || 0);
+        for (frame, value) in [(1, 10), (1, 11), (5, 50), (1, 12)] {
+            ring.insert_first(Frame(frame), value);
+        }
+        assert_eq!((ring.get(Frame(1)), ring.get(Frame(5))), (None, Some(&50)));
+        ring.insert_first(Frame(2), 20);
+        ring.insert_first(Frame(2), 21);
+        assert_eq!(ring.get(Frame(2)), Some(&20));
     }
 
     #[test]

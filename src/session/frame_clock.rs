@@ -164,16 +164,15 @@ impl FrameClock {
     fn move_on(&mut self, now: Time) {
         // Counted from when the frame was due and not from now, so that lateness does not add up. A machine that was
         // away for longer than a frame makes nothing up.
-        if now > self.due + self.frame_length {
-            self.due = now;
-        }
+        let next = self.due + self.frame_length;
+        let next = if now > next { now + self.frame_length } else { next };
         self.fraction += self.rest;
         let mut nanos = self.trim_nanos;
         if self.fraction >= self.parts {
             self.fraction -= self.parts;
             nanos += 1;
         }
-        self.due = (self.due + self.frame_length).shifted(nanos);
+        self.due = next.shifted(nanos);
     }
 
     /// The clock stood still: the next frame is due at `now`.
@@ -211,7 +210,8 @@ fn weighted_trim(frame_length: Span, lead: Fx, beyond_weight: i64) -> i64 {
     let lead = i64::from(lead.to_bits());
     let one = i64::from(Fx::ONE.to_bits());
     let beyond = lead - lead.clamp(-one, one);
-    (frame_length.nanos() as i64 * (lead + beyond_weight * beyond) / (32 * one))
+    // A shift, which rounds down by a nanosecond, is cheaper than a division by 32 * one.
+    ((frame_length.nanos() as i64 * (lead + beyond_weight * beyond)) >> (5 + Fx::FRAC_NBITS))
         .clamp(-MAX_TRIM_NANOS, MAX_TRIM_NANOS)
 }
 
@@ -230,7 +230,7 @@ mod tests {
     fn the_trim_is_gentle_within_a_frame_and_bounded_beyond() {
         assert_eq!(trim(FRAME, Fx::ZERO), 0);
         assert_eq!(trim(FRAME, Fx::ONE), 16_667_000 / 32);
-        assert_eq!(trim(FRAME, -Fx::ONE), -16_667_000 / 32);
+        assert_eq!(trim(FRAME, -Fx::ONE), -16_667_000 / 32 - 1, "rounded down");
         assert_eq!(trim(FRAME, Fx::lit("1.5")), 16_667_000 * 5 / 64, "1.5 / 32 + 0.5 / 16");
         assert_eq!(trim(FRAME, Fx::lit("100")), 2_000_000);
         assert_eq!(trim(FRAME, Fx::MIN), -2_000_000);

@@ -23,7 +23,8 @@ const MAX_UNACKED_FRAMES: u32 = 2 * MAX_WINDOW_AND_DELAY as u32;
 /// and the true one that follows it must be taken. A wider range would make blind guesses cheaper.
 const MAX_BEHIND_FRAMES: u32 = MAX_UNACKED_FRAMES;
 
-const MAX_INPUTS: u32 = InputPacket::MAX_INPUTS as u32;
+/// The most inputs that one packet carries.
+pub(super) const MAX_INPUTS: u32 = InputPacket::MAX_INPUTS as u32;
 
 /// The frames of an input packet that passed the checks of its numbers.
 #[derive(Clone, Copy, Debug)]
@@ -122,27 +123,25 @@ impl InputStream {
         Some(acked)
     }
 
-    /// The frames whose inputs the next packet carries, if the local inputs end at `end`: all unacknowledged ones, and
-    /// at least the newest. `None` while there is no input.
+    /// The unacknowledged frames, and at least the newest, if the local inputs end at `end`. `None` while there is no input.
     #[inline]
-    pub(super) fn next_run(&mut self, now: Time, end: Frame) -> Option<Range<Frame>> {
+    pub(super) fn unacknowledged(&self, end: Frame) -> Option<Range<Frame>> {
         let newest = end.checked_sub(1)?;
-        let start = self.outbox.acked().min(newest);
-        Some(if end.since(start) <= MAX_INPUTS { start..end } else { self.next_part(now, start, end) })
+        Some(self.outbox.acked().min(newest)..end)
     }
 
     /// The part of unacknowledged inputs that goes into one packet where all of them do not fit: the newest, because those
     /// before them have been in 32 packets and their acks are on the way. If the ack of the oldest is overdue, the peer
     /// may miss it; every second packet then carries the oldest part.
     #[cold]
-    fn next_part(&mut self, now: Time, start: Frame, end: Frame) -> Range<Frame> {
+    pub(super) fn next_part(&mut self, now: Time, Range { start, end }: Range<Frame>) -> Range<Frame> {
         self.sent_oldest = !self.sent_oldest && self.rate.is_overdue(now, start);
         if self.sent_oldest { start..start.plus(MAX_INPUTS) } else { Frame(end.0 - MAX_INPUTS)..end }
     }
 
     /// Writes an input packet with the inputs of the frames `run`, twice as they come from the engine, an ack of the peer's inputs before `known`, and a
     /// checksum if there is one.
-    // Always inlined into its one caller: as a call its arguments would go through memory, for every packet.
+    // Always inlined: as a call its arguments would go through memory, for every packet.
     #[inline(always)]
     pub(super) fn write(
         &mut self,
@@ -310,7 +309,10 @@ mod tests {
     }
 
     fn send_at(stream: &mut InputStream, now: Time, end: u32) -> (u32, u32) {
-        let run = stream.next_run(now, Frame(end)).unwrap();
+        let mut run = stream.unacknowledged(Frame(end)).unwrap();
+        if run.end.since(run.start) > MAX_INPUTS {
+            run = stream.next_part(now, run);
+        }
         let inputs = vec![Input::NEUTRAL; run.end.since(run.start) as usize];
         let mut buf = [0; InputPacket::MAX_LEN];
         let buttons = vec![[0; 2]; inputs.len()];
@@ -363,18 +365,18 @@ mod tests {
     #[test]
     fn packet_carries_all_unacknowledged_inputs() {
         let mut stream = stream();
-        assert_eq!(stream.next_run(at(3), Frame(0)), None, "there is no input yet");
-        assert_eq!(stream.next_run(at(3), Frame(3)), Some(Frame(0)..Frame(3)));
+        assert_eq!(stream.unacknowledged(Frame(0)), None, "there is no input yet");
+        assert_eq!(stream.unacknowledged(Frame(3)), Some(Frame(0)..Frame(3)));
         send(&mut stream, 3);
         assert!(stream.has_sent(Frame(3)) && !stream.has_sent(Frame(4)));
         assert_eq!(acknowledge(&mut stream, at(9), 2), Some(Frame(2)));
-        assert_eq!(stream.next_run(at(3), Frame(5)), Some(Frame(2)..Frame(5)));
+        assert_eq!(stream.unacknowledged(Frame(5)), Some(Frame(2)..Frame(5)));
         assert!(stream.has_acked(Frame(2)) && !stream.has_acked(Frame(3)));
         assert_eq!(acknowledge(&mut stream, at(10), 3), Some(Frame(3)));
         assert_eq!(acknowledge(&mut stream, at(11), 3), None, "no news");
-        assert_eq!(stream.next_run(at(3), Frame(3)), Some(Frame(2)..Frame(3)), "the newest");
+        assert_eq!(stream.unacknowledged(Frame(3)), Some(Frame(2)..Frame(3)), "the newest");
         assert_eq!(acknowledge(&mut stream, at(12), 1), None);
-        assert_eq!(stream.next_run(at(3), Frame(5)), Some(Frame(1)..Frame(5)), "an ack may go back");
+        assert_eq!(stream.unacknowledged(Frame(5)), Some(Frame(1)..Frame(5)), "an ack may go back");
     }
 
     #[test]

@@ -15,7 +15,8 @@ pub(super) struct Latch {
     /// The buttons of every pad whose presses are kept.
     mask: Input,
     pressed: [(Time, Input); SLOTS],
-    next: usize,
+    /// How many presses are kept, also those that have been overwritten.
+    kept: usize,
     held: Input,
     /// The presses of the last [`take`](Self::take) that can be kept: new then, or kept until then.
     fresh: Input,
@@ -46,8 +47,8 @@ impl Latch {
 
     fn put(&mut self, now: Time, pressed: Input) {
         if pressed != Input::NEUTRAL {
-            self.pressed[self.next] = (now, pressed);
-            self.next = (self.next + 1) % SLOTS;
+            self.pressed[self.kept % SLOTS] = (now, pressed);
+            self.kept += 1;
         }
     }
 
@@ -55,7 +56,7 @@ impl Latch {
     #[inline]
     pub(super) fn take(&mut self, now: Time, input: Input) -> Input {
         self.fresh = self.pressed_in(input);
-        if self.next == 0 && self.pressed[0].1 == Input::NEUTRAL {
+        if self.kept == 0 {
             return input;
         }
         let mut taken = input;
@@ -66,7 +67,7 @@ impl Latch {
             }
             *pressed = Input::NEUTRAL;
         }
-        self.next = 0;
+        self.kept = 0;
         taken
     }
 }

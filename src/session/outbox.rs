@@ -67,7 +67,6 @@ impl Outbox {
     /// Notes a packet that went out, with inputs up to `end`.
     #[inline]
     pub(super) fn sent(&mut self, packet: &[u8], end: Frame, copy_at: Option<Time>) {
-        self.due = false;
         self.sent_end = self.sent_end.max(end);
         self.copy_at = copy_at;
         if copy_at.is_some() {

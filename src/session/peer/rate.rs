@@ -63,9 +63,7 @@ impl SendRate {
     #[inline]
     pub(crate) fn sent(&mut self, now: Time, newest: Frame) {
         self.sent_packets = self.sent_packets.wrapping_add(1);
-        if self.first_sends.get(newest).is_none() {
-            self.first_sends.insert(newest, (now, self.sent_packets));
-        }
+        self.first_sends.insert_first(newest, (now, self.sent_packets));
     }
 
     /// Notes that the last packet goes out once more.
@@ -131,7 +129,13 @@ impl SendRate {
     /// Whether the packet that is due now is left out: the next one carries its inputs too.
     #[inline]
     pub(crate) fn skips(&mut self) -> bool {
-        self.skipped = self.congestion.is_on() && !self.skipped;
+        self.congestion.is_on() && self.skips_second()
+    }
+
+    /// Leaves out every second packet.
+    #[cold]
+    fn skips_second(&mut self) -> bool {
+        self.skipped = !self.skipped;
         self.skipped
     }
 
