@@ -331,6 +331,17 @@ fn describe_message(message: &Message<'_>, lines: &mut Lines) {
             line(lines, "end", leaving.end);
             line(lines, "why", leaving.why);
         }
+        Message::FirstState(part) => {
+            line(lines, "token", format!("{:#018x}", part.token));
+            line(lines, "part", part.number);
+            line(lines, "bytes", hex(part.bytes));
+        }
+        Message::FirstStateAck(ack) => {
+            line(lines, "token", format!("{:#018x}", ack.token));
+            line(lines, "is_damaged", ack.is_damaged);
+            line(lines, "missing", ack.missing);
+            line(lines, "beyond", hex(&ack.beyond));
+        }
         Message::Ordered { number, body } => describe_ordered(*number, body, lines),
     }
 }

@@ -9,6 +9,8 @@
 //! | 5 | REPORT | count of RBN1 packets sent u32, count of RBN1 packets received u32, newest frame received u32 |
 //! | 6 | RESYNC | token u64, number of the ordered message expected next u16, asks for an answer u8 (0 or 1) |
 //! | 7 | LEAVING | token u64, first frame without an input u32, why u8 (1 left, 2 gave up, 3 state failed, 4 stops at a desync) |
+//! | 8 | FIRST_STATE | token u64, number of the part u16, 1 to 1,024 bytes |
+//! | 9 | FIRST_STATE_ACK | token u64, damaged u8 (0 or 1), first missing part u16, 64 bytes: a bit for each of the 512 parts after it |
 //! | 16 | VERDICT | number u16, last frame u32, checksum of its state u32, finished u8 (0 or 1) |
 //! | 17 | USER | number u16, up to 1,024 bytes of the game's |
 //! | 18 | DELAY | number u16, frame u32 from which it holds, new delay u8 |
@@ -23,11 +25,14 @@ use core::fmt;
 
 use super::bytes::{Reader, Writer};
 use super::control::{self, ControlHeader, ControlPacket};
+use super::first_state;
+pub use super::first_state::{FirstStateAck, FirstStatePart, MAX_FIRST_STATE, PART_LEN, REACH};
 use super::handshake::{self, AnyHello};
 pub use super::handshake::{
     Challenge, Extensions, ForeignHello, HELLO_LEN, Hello, MAX_CADENCE, MAX_FIRST_FRAME, MAX_USER_DATA,
     MAX_WINDOW_AND_DELAY, Offer, VERSION,
 };
+use super::kinds::kinds;
 pub use super::message_error::{DecodeError, EncodeError};
 use super::numbering::WireFrame;
 use super::refuse;
@@ -43,67 +48,35 @@ pub const MAX_LEN: usize = ORDERED_HEADER_LEN + MAX_AUTOPSY;
 const ORDERED_HEADER_LEN: usize = 3;
 const _: () = assert!(ControlPacket::HEADER_LEN + MAX_LEN <= crate::protocol::MAX_DATAGRAM);
 
-/// Byte 0 of a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Kind {
+kinds! {
+    /// Byte 0 of a message.
+    Kind:
     /// A joiner asks for a match.
-    Hello = 1,
+    Hello(1) = "HELLO",
     /// The host asks the joiner to prove its address.
-    Challenge = 2,
+    Challenge(2) = "CHALLENGE",
     /// The host accepts.
-    Offer = 3,
+    Offer(3) = "OFFER",
     /// The host refuses.
-    Refuse = 4,
+    Refuse(4) = "REFUSE",
     /// Counts of input packets sent and received.
-    Report = 5,
+    Report(5) = "REPORT",
     /// The control channel begins anew.
-    Resync = 6,
+    Resync(6) = "RESYNC",
     /// The sender leaves.
-    Leaving = 7,
+    Leaving(7) = "LEAVING",
+    /// A part of the host's first state.
+    FirstState(8) = "FIRST_STATE",
+    /// The parts of the first state that the joiner has.
+    FirstStateAck(9) = "FIRST_STATE_ACK",
     /// The sender's last state, and its checksum.
-    Verdict = 16,
+    Verdict(16) = "VERDICT",
     /// A message of the game's own.
-    User = 17,
+    User(17) = "USER",
     /// The sender's input delay changes.
-    Delay = 18,
+    Delay(18) = "DELAY",
     /// Part of a desync autopsy.
-    Autopsy = 32,
-}
-
-impl Kind {
-    /// All kinds, in the order of their bytes.
-    pub const ALL: [Self; 11] = [
-        Self::Hello,
-        Self::Challenge,
-        Self::Offer,
-        Self::Refuse,
-        Self::Report,
-        Self::Resync,
-        Self::Leaving,
-        Self::Verdict,
-        Self::User,
-        Self::Delay,
-        Self::Autopsy,
-    ];
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Hello => "HELLO",
-            Self::Challenge => "CHALLENGE",
-            Self::Offer => "OFFER",
-            Self::Refuse => "REFUSE",
-            Self::Report => "REPORT",
-            Self::Resync => "RESYNC",
-            Self::Leaving => "LEAVING",
-            Self::Verdict => "VERDICT",
-            Self::User => "USER",
-            Self::Delay => "DELAY",
-            Self::Autopsy => "AUTOPSY",
-        })
-    }
+    Autopsy(32) = "AUTOPSY",
 }
 
 /// A message, borrowed from its datagram or about to be sent.
@@ -143,6 +116,10 @@ pub enum Message<'a> {
     Resync(Resync),
     /// The sender leaves the match. The token proves its sender.
     Leaving(Leaving),
+    /// A part of the host's first state. The token proves its sender.
+    FirstState(FirstStatePart<'a>),
+    /// The parts of the first state that the joiner has. The token proves its sender.
+    FirstStateAck(FirstStateAck),
     /// A message that arrives once and in order.
     Ordered {
         /// Its place in the order; it wraps.
@@ -249,6 +226,8 @@ impl<'a> Message<'a> {
             Self::Report { .. } => Kind::Report,
             Self::Resync(_) => Kind::Resync,
             Self::Leaving(_) => Kind::Leaving,
+            Self::FirstState(_) => Kind::FirstState,
+            Self::FirstStateAck(_) => Kind::FirstStateAck,
             Self::Ordered { body, .. } => body.kind(),
         }
     }
@@ -262,7 +241,7 @@ impl<'a> Message<'a> {
         let Some(&byte) = payload.first() else {
             return Err(DecodeError::Empty);
         };
-        let Some(kind) = Kind::ALL.into_iter().find(|kind| *kind as u8 == byte) else {
+        let Some(kind) = Kind::from_byte(byte) else {
             return Err(DecodeError::Kind { kind: byte });
         };
         match kind {
@@ -275,6 +254,8 @@ impl<'a> Message<'a> {
             Kind::Refuse => refuse::read(payload).map(Self::Refuse),
             Kind::Leaving => read_leaving(payload).map(Self::Leaving),
             Kind::Resync => read_resync(payload).map(Self::Resync),
+            Kind::FirstState => first_state::read_part(payload).map(Self::FirstState),
+            Kind::FirstStateAck => first_state::read_ack(payload).map(Self::FirstStateAck),
             Kind::Verdict => read_verdict(payload),
             Kind::Report | Kind::User | Kind::Delay | Kind::Autopsy => {
                 let message = read_rest(kind, payload);
@@ -315,6 +296,8 @@ impl<'a> Message<'a> {
                 writer.u32(end.0);
                 writer.u8(*why as u8);
             }
+            Self::FirstState(part) => first_state::put_part(&mut writer, part)?,
+            Self::FirstStateAck(ack) => first_state::put_ack(&mut writer, ack),
             Self::Ordered { number, body } => {
                 writer.u16(*number);
                 match body {
@@ -444,6 +427,8 @@ fn read_rest(kind: Kind, payload: &[u8]) -> Option<Message<'_>> {
         | Kind::Report
         | Kind::Resync
         | Kind::Leaving
+        | Kind::FirstState
+        | Kind::FirstStateAck
         | Kind::Verdict => return None,
     };
     reader.end()?;

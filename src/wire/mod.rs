@@ -20,6 +20,7 @@ mod bytes;
 pub mod control;
 mod control_error;
 mod entries;
+mod first_state;
 mod handshake;
 mod kinds;
 // No document describes the messages of a duel and the packets of seal and rendezvous. Tests read them by `lab::wire`.

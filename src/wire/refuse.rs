@@ -42,11 +42,13 @@ pub enum RefuseField {
     Axes = 7,
     /// Another number of pads.
     Pads = 8,
+    /// The host's first state is longer than the joiner accepts.
+    FirstState = 9,
 }
 
 impl RefuseField {
     /// All of them, in the order of their bytes.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Version,
         Self::GameId,
         Self::ContentHash,
@@ -55,6 +57,7 @@ impl RefuseField {
         Self::Declined,
         Self::Axes,
         Self::Pads,
+        Self::FirstState,
     ];
 
     /// A value of this field in a REFUSE, for people.
@@ -78,6 +81,7 @@ impl fmt::Display for RefuseField {
             Self::Declined => "declined",
             Self::Axes => "number of axes",
             Self::Pads => "number of pads",
+            Self::FirstState => "length of the first state",
         })
     }
 }

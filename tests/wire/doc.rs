@@ -1,7 +1,9 @@
 //! Holds that every block of bytes and every hash in `docs/WIRE.md` is the one that the code sends.
 
 use core::time::Duration;
-use rebout::lab::wire::message::{Leaving, LeavingWhy, Message, Ordered, Refuse, RefuseField, Resync};
+use rebout::lab::wire::message::{
+    FirstStateAck, FirstStatePart, Leaving, LeavingWhy, Message, Ordered, Refuse, RefuseField, Resync,
+};
 use rebout::wire::Packet;
 use rebout::wire::WireFrame;
 use rebout::wire::control::{ControlHeader, ControlPacket, ControlPayload};
@@ -207,6 +209,23 @@ fn every_block_of_bytes_on_the_page_is_what_the_code_sends() {
                 token: 0x8C31_9A29_AFBF_E5A8,
                 end: WireFrame(0x0100_0050),
                 why: LeavingWhy::Left,
+            }),
+        ),
+        (
+            "first-state",
+            Message::FirstState(FirstStatePart {
+                token: 0x8C31_9A29_AFBF_E5A8,
+                number: 1,
+                bytes: &[0x4E, 0x45, 0x53],
+            }),
+        ),
+        (
+            "first-state-ack",
+            Message::FirstStateAck(FirstStateAck {
+                token: 0x8C31_9A29_AFBF_E5A8,
+                is_damaged: false,
+                missing: 3,
+                beyond: core::array::from_fn(|at| if at == 0 { 0b0000_0101 } else { 0 }),
             }),
         ),
         ("user", Message::Ordered { number: 0, body: Ordered::User(b"gg") }),

@@ -2,8 +2,9 @@
 
 use proptest::prelude::*;
 use rebout::lab::wire::message::{
-    Challenge, DecodeError, EncodeError, Extensions, ForeignHello, HELLO_LEN, Hello, Kind, Leaving,
-    LeavingWhy, MAX_AUTOPSY, MAX_LEN, MAX_USER, Message, Offer, Ordered, Refuse, RefuseField, Resync,
+    Challenge, DecodeError, EncodeError, Extensions, FirstStateAck, FirstStatePart, ForeignHello, HELLO_LEN,
+    Hello, Kind, Leaving, LeavingWhy, MAX_AUTOPSY, MAX_LEN, MAX_USER, Message, Offer, Ordered, Refuse,
+    RefuseField, Resync,
 };
 use rebout::wire::Packet;
 use rebout::wire::WireFrame;
@@ -107,6 +108,19 @@ fn golden() -> Vec<(Message<'static>, Vec<u8>)> {
             [&[7][..], &NONCE_BYTES, &[0x0A, 0x0B, 0x0C, 0x0D, 2]].concat(),
         ),
         (
+            Message::FirstState(FirstStatePart { token: NONCE, number: 0x0102, bytes: b"nes" }),
+            [&[8][..], &NONCE_BYTES, b"\x01\x02nes"].concat(),
+        ),
+        (
+            Message::FirstStateAck(FirstStateAck {
+                token: NONCE,
+                is_damaged: true,
+                missing: 0x0102,
+                beyond: [0x85; 64],
+            }),
+            [&[9][..], &NONCE_BYTES, &[1, 1, 2], &[0x85; 64]].concat(),
+        ),
+        (
             ordered(Ordered::Verdict {
                 frame: WireFrame(0x0A0B_0C0D),
                 checksum: 0x41B7_3DB7,
@@ -178,6 +192,8 @@ fn every_kind_takes_exactly_its_own_lengths() {
                     5 => len == 13,
                     6 => len == 12,
                     7 => len == 14,
+                    8 => (12..=1_035).contains(&len),
+                    9 => len == 76,
                     16 => len == 12,
                     17 => (3..=1_027).contains(&len),
                     18 => len == 8,
@@ -194,7 +210,7 @@ fn every_kind_takes_exactly_its_own_lengths() {
 fn refusals_name_the_rule_and_the_bad_value() {
     let cases = [
         (refusal(&[]), "message-empty", "0 bytes"),
-        (refusal(&[8]), "message-kind", "kind 8"),
+        (refusal(&[10]), "message-kind", "kind 10"),
         (refusal(&[&[6; 11][..], &[2]].concat()), "message-flag", "RESYNC is 2"),
         (refusal(&[&[7; 13][..], &[0xFF]].concat()), "message-leaving", "reason 255"),
         (refusal(&[&[16; 11][..], &[9]].concat()), "message-flag", "VERDICT is 9"),
@@ -226,7 +242,7 @@ fn refusals_name_the_rule_and_the_bad_value() {
         (refusal(&changed(offer_bytes(), 46, &[65])), "message-user-data", "65"),
         (refusal(&changed(offer_bytes(), 46, &[4])), "message-length", "50"),
         (refusal(&changed(vec![4; 26], 9, &[0])), "message-refuse-field", "field 0"),
-        (refusal(&changed(vec![4; 26], 9, &[9])), "message-refuse-field", "field 9"),
+        (refusal(&changed(vec![4; 26], 9, &[10])), "message-refuse-field", "field 10"),
         (refusal(&[18, 0, 0, 0, 0, 0, 0, 31]), "message-delay", "31"),
         (refusal(&vec![17; 1_028]), "message-too-long", "1025"),
         (refusal(&vec![32; 1_104]), "message-too-long", "1101"),

@@ -4,8 +4,8 @@ use crate::lab::link::Seeded;
 use crate::wire::WireFrame;
 use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload, Entries, PlayerInput, Snapshot};
 use crate::wire::message::{
-    Challenge, Extensions, ForeignHello, Hello, Leaving, LeavingWhy, MAX_FIRST_FRAME, Message, Offer,
-    Ordered, Refuse, RefuseField, Resync,
+    Challenge, Extensions, FirstStateAck, FirstStatePart, ForeignHello, Hello, Leaving, LeavingWhy,
+    MAX_FIRST_FRAME, Message, Offer, Ordered, PART_LEN, Refuse, RefuseField, Resync,
 };
 use crate::wire::rbn1::{Checksum, InputHeader, InputPacket};
 use crate::{Buttons, FrameRate, MAX_DATAGRAM, Player};
@@ -34,7 +34,7 @@ pub struct Guesses {
 
 impl Guesses {
     /// How many kinds there are: after so many guesses they begin again.
-    pub const KINDS: usize = 24;
+    pub const KINDS: usize = 26;
 
     /// Guesses that are a function of `seed`.
     #[must_use]
@@ -150,6 +150,20 @@ impl Guesses {
             18 => Message::Report { sent: u32::MAX / 4, received: 0, newest_frame: frame },
             19 => Message::Resync(Resync { token: one, expected: number, asks: true }),
             20 => Message::Leaving(Leaving { token: one, end: frame, why: LeavingWhy::Left }),
+            24 => Message::FirstState(FirstStatePart {
+                token: one,
+                number: number % 128,
+                bytes: &[1; PART_LEN],
+            }),
+            25 => {
+                let is_damaged = two & 1 == 0;
+                Message::FirstStateAck(FirstStateAck {
+                    token: one,
+                    is_damaged,
+                    missing: number,
+                    beyond: [0; 64],
+                })
+            }
             21 => ordered(Ordered::Verdict { frame, checksum: two as u32, finished: true }),
             22 => ordered(Ordered::User(b"forged")),
             23 if one & 1 == 0 => ordered(Ordered::Delay { from_frame: frame, delay_frames: 16 }),

@@ -208,7 +208,7 @@ fn malformed_messages(table: &mut Table) {
         ("LEAVING for an unknown reason", &whole[8].1, 13, &[0xFF]),
         ("OFFER with 255 bytes of user data", &whole[2].1, 46, &[0xFF]),
         ("REFUSE of field 0", &whole[3].1, 9, &[0]),
-        ("REFUSE of field 9", &whole[3].1, 9, &[9]),
+        ("REFUSE of field 10", &whole[3].1, 9, &[10]),
         ("DELAY of 31", &whole[6].1, 7, &[31]),
         ("DELAY of 255", &whole[6].1, 7, &[0xFF]),
     ];
