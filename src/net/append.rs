@@ -20,7 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// A file that is appended to by a thread of its own.
 ///
 /// [`write`](Write::write) copies the bytes into a bounded queue, whole or not at all, without an allocation, a lock or a
-/// system call. The thread looks at the queue five times a second, and appends and syncs what it finds. An error of the
+/// system call. A longer write than the queue is taken only while nothing waits, and allocates: a first state before the
+/// match. The thread looks at the queue five times a second, and appends and syncs what it finds. An error of the
 /// disk, or a queue that is full because the disk is too slow, is returned by a later `write`, and everything after it is
 /// refused. [`flush`](Write::flush) and [`finish`](Self::finish) wait for the disk, three seconds at most; a game calls
 /// neither while a match runs.
@@ -52,6 +53,10 @@ pub struct FileAppender {
 #[derive(Debug)]
 struct Queue {
     ring: Box<[AtomicU8]>,
+    /// A long write, which comes before everything in the ring.
+    long: Mutex<Vec<u8>>,
+    /// Whether it waits for the disk.
+    has_long: AtomicBool,
     /// Bytes written to the disk, and bytes taken from the game, counted from the start.
     done: AtomicUsize,
     taken: AtomicUsize,
@@ -66,14 +71,7 @@ impl FileAppender {
     /// # Errors
     /// If the system has no thread.
     pub fn new(file: File) -> io::Result<Self> {
-        let queue = Arc::new(Queue {
-            ring: (0..MAX_QUEUED).map(|_| AtomicU8::new(0)).collect(),
-            done: AtomicUsize::new(0),
-            taken: AtomicUsize::new(0),
-            closing: AtomicBool::new(false),
-            failed: AtomicBool::new(false),
-            error: Mutex::new(None),
-        });
+        let queue = Arc::new(Queue::new());
         let theirs = Arc::clone(&queue);
         let buffer = vec![0; MAX_QUEUED];
         let thread =
@@ -118,10 +116,7 @@ impl Write for FileAppender {
 
     fn flush(&mut self) -> io::Result<()> {
         let queue = &self.queue;
-        let is_done = || {
-            let all = queue.done.load(Ordering::Acquire) == queue.taken.load(Ordering::Relaxed);
-            all || queue.failed.load(Ordering::Acquire)
-        };
+        let is_done = || queue.is_empty() || queue.failed.load(Ordering::Acquire);
         if let Some(thread) = &self.thread {
             wait(thread, is_done)?;
         }
@@ -137,12 +132,33 @@ impl Drop for FileAppender {
 }
 
 impl Queue {
+    fn new() -> Self {
+        Self {
+            ring: (0..MAX_QUEUED).map(|_| AtomicU8::new(0)).collect(),
+            long: Mutex::new(Vec::new()),
+            has_long: AtomicBool::new(false),
+            done: AtomicUsize::new(0),
+            taken: AtomicUsize::new(0),
+            closing: AtomicBool::new(false),
+            failed: AtomicBool::new(false),
+            error: Mutex::new(None),
+        }
+    }
+
     /// The game's side: all of the bytes or none.
     fn push(&self, bytes: &[u8]) -> io::Result<()> {
         if self.failed.load(Ordering::Acquire) {
             return Err(self.take_error());
         }
         let (taken, done) = (self.taken.load(Ordering::Relaxed), self.done.load(Ordering::Acquire));
+        if bytes.len() > MAX_QUEUED && self.is_empty() {
+            // The thread has no lock while nothing waits.
+            if let Ok(mut long) = self.long.lock() {
+                *long = bytes.to_vec();
+            }
+            self.has_long.store(true, Ordering::Release);
+            return Ok(());
+        }
         if bytes.len() > MAX_QUEUED - taken.wrapping_sub(done) {
             return Err(io::Error::new(io::ErrorKind::WouldBlock, "the disk is too slow"));
         }
@@ -152,6 +168,12 @@ impl Queue {
         // Published at once, so that the thread never finds part of what was written.
         self.taken.store(taken.wrapping_add(bytes.len()), Ordering::Release);
         Ok(())
+    }
+
+    /// Whether nothing waits for the disk; for the game's side.
+    fn is_empty(&self) -> bool {
+        let all = self.done.load(Ordering::Acquire) == self.taken.load(Ordering::Relaxed);
+        all && !self.has_long.load(Ordering::Acquire)
     }
 
     fn take_error(&self) -> io::Error {
@@ -181,8 +203,14 @@ impl Queue {
     fn append(&self, file: &mut File, buffer: &mut [u8]) -> io::Result<()> {
         let (taken, done) = (self.taken.load(Ordering::Acquire), self.done.load(Ordering::Relaxed));
         let len = taken.wrapping_sub(done);
-        if len == 0 {
+        // It was taken while nothing was queued, so everything that is queued now comes after it.
+        let has_long = self.has_long.load(Ordering::Acquire);
+        if len == 0 && !has_long {
             return Ok(());
+        }
+        if has_long {
+            let long = self.long.lock().map_or_else(|_| Vec::new(), |mut long| core::mem::take(&mut *long));
+            file.write_all(&long)?;
         }
         for (offset, slot) in buffer[..len].iter_mut().enumerate() {
             *slot = self.ring[done.wrapping_add(offset) % MAX_QUEUED].load(Ordering::Relaxed);
@@ -194,8 +222,36 @@ impl Queue {
             synced => synced?,
         }
         self.done.store(taken, Ordering::Release);
+        if has_long {
+            self.has_long.store(false, Ordering::Release);
+        }
         Ok(())
     }
 }
 
 const _: () = assert!(MAX_QUEUED.is_power_of_two(), "the ring has no seam where the counts wrap");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_write_is_taken_only_while_nothing_waits() {
+        let path = std::env::temp_dir().join(format!("rebout-{}-long-write", std::process::id()));
+        let (mut file, mut buffer) = (File::create(&path).unwrap(), vec![0; MAX_QUEUED]);
+        let queue = Queue::new();
+        let long = vec![7; MAX_QUEUED + 1];
+        let would_block = |queue: &Queue| queue.push(&long).unwrap_err().kind();
+        queue.push(b"header").unwrap();
+        assert_eq!(would_block(&queue), io::ErrorKind::WouldBlock);
+        queue.append(&mut file, &mut buffer).unwrap();
+        queue.push(&long).unwrap();
+        assert!(!queue.is_empty());
+        assert_eq!(would_block(&queue), io::ErrorKind::WouldBlock, "one at a time");
+        queue.push(b"chunk").unwrap();
+        queue.append(&mut file, &mut buffer).unwrap();
+        assert!(queue.is_empty());
+        assert!(std::fs::read(&path).unwrap() == [b"header", &long[..], b"chunk"].concat());
+        std::fs::remove_file(path).unwrap();
+    }
+}

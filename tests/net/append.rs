@@ -55,6 +55,22 @@ fn many_turns_of_the_queue_lose_nothing() {
     std::fs::remove_file(path).unwrap();
 }
 
+#[test]
+fn write_longer_than_the_queue_keeps_its_place() {
+    let path = scratch("long");
+    let mut appender = FileAppender::new(File::create(&path).unwrap()).unwrap();
+    appender.write_all(b"header").unwrap();
+    let long: Vec<u8> = (0..4 << 20).map(|at: u32| (at ^ at >> 8) as u8).collect();
+    appender.flush().unwrap();
+    appender.write_all(&long).unwrap();
+    appender.write_all(b"chunk").unwrap();
+    appender.flush().unwrap();
+    appender.write_all(b"chunk").unwrap();
+    appender.finish().unwrap();
+    assert!(std::fs::read(&path).unwrap() == [b"header", &long[..], b"chunkchunk"].concat());
+    std::fs::remove_file(path).unwrap();
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_told_once_and_then_everything_is_refused() {
