@@ -155,8 +155,9 @@ pub use rollback::sync_test::{SyncReport, SyncTest};
 pub use rollback::sync_test_error::SyncTestError;
 pub use session::{
     Advanced, Agreed, Autopsy, AutopsyVerdict, Config, ConfigError, DelayAdvice, Desync, Event,
-    FieldDifference, GameConfig, Incoming, Lobby, LobbyConfig, LobbyError, Mismatch, Offline, OnDesync,
-    PhaseDifference, Reason, RollbackConfig, SendError, Session, Stats, Timeouts, Verdict, advise_delay,
+    FieldDifference, FirstState, GameConfig, Incoming, Lobby, LobbyConfig, LobbyError, Mismatch, Offline,
+    OnDesync, PhaseDifference, Progress, Reason, RollbackConfig, SendError, Session, Stats, Timeouts,
+    Verdict, advise_delay,
 };
 pub use wire::message::{Extensions, RefuseField};
 

@@ -93,10 +93,12 @@ refusals! {
     BadCookie = "bad cookie",
     /// An answer to a HELLO that was not ours.
     WrongNonce = "wrong nonce",
-    /// A RESYNC or LEAVING with another token than that of the match.
+    /// A message with another token than that of the match.
     WrongToken = "wrong token",
     /// A message that is further ahead than messages can be under way, or for which there is no room.
     NoRoom = "no room for the message",
+    /// A part of a first state that is not expected or is here already, or an acknowledgement of one beyond the end.
+    FirstState = "unexpected part of a first state",
 }
 
 /// A datagram that is dropped: the reason, which is counted, and the detail behind it.

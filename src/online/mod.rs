@@ -13,7 +13,7 @@ use crate::net::{Datagrams, Usual};
 use crate::replay::Winner;
 use crate::{
     Advanced, Agreed, ConfigError, ConnectError, Connection, CueEvent, Fields, Game, Hint, Input, Lobby,
-    PeerInfo, Player, Reason, SendError, Session, Stats,
+    PeerInfo, Player, Progress, Reason, SendError, Session, Stats,
 };
 use core::time::Duration;
 use keeping::Keeping;
@@ -297,8 +297,16 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         let code = self.peer().code.filter(|_| !self.peer().is_verified);
         match code {
             Some(code) => format!("compare this code with the other player: {code}"),
-            None => self.connection.progress(),
+            None => self.transfer().unwrap_or_else(|| self.connection.progress()),
         }
+    }
+
+    /// The progress of the first state, as a text for a player.
+    fn transfer(&self) -> Option<String> {
+        let Stage::Meeting(lobby) = &self.stage else { return None };
+        let Progress { bytes, of } = lobby.first_state_progress()?;
+        let way = if self.connection.is_host() { "sending" } else { "receiving" };
+        Some(format!("{way} the first state: {} of {} KiB", bytes.div_ceil(1_024), of.div_ceil(1_024)))
     }
 
     /// The changes to cues in the last [`advance`](Self::advance).

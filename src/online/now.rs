@@ -1,7 +1,7 @@
 //! The next thing to do in an online match, and its end.
 
 use crate::wire::message::RefuseField;
-use crate::{ConnectError, Event, LobbyError, Mismatch, PeerInfo, Player, Reason, Verdict};
+use crate::{ConnectError, Event, FirstState, LobbyError, Mismatch, PeerInfo, Player, Reason, Verdict};
 use core::fmt;
 use std::net::SocketAddr;
 
@@ -25,6 +25,8 @@ pub enum Now {
         seed: u32,
         /// The seat of the player at this machine.
         seat: Player,
+        /// The host's first state, the same on both machines; empty without one.
+        first_state: FirstState,
     },
     /// A frame is due: read the input, and call [`advance`](super::Online::advance).
     Frame,
@@ -86,6 +88,9 @@ pub(super) fn sent_away(mismatch: &Mismatch, addr: Option<SocketAddr>) -> String
             format!("{who} was refused: it has another version of the game, or other rules.")
         }
         RefuseField::GameId => format!("{who} was refused: it plays another game."),
+        RefuseField::FirstState => {
+            format!("{who} was refused: the first state has {ours} bytes, and its game accepts {theirs}.")
+        }
         _ => {
             let (ours, theirs) = (field.shown(*ours), field.shown(*theirs));
             format!("{who} was refused: the {field} is {ours} here and {theirs} there.")
@@ -108,6 +113,11 @@ mod tests {
         assert_eq!(
             sent_away(&rate, addr),
             "The guest at 192.0.2.7:7000 was refused: the frame rate is 60 here and 39375000/655171 (60.0988) there."
+        );
+        let first_state = mismatch(RefuseField::FirstState, 327_680, 1_024);
+        assert_eq!(
+            sent_away(&first_state, None),
+            "A guest was refused: the first state has 327680 bytes, and its game accepts 1024."
         );
         let game = mismatch(RefuseField::GameId, 1, 2);
         assert_eq!(sent_away(&game, None), "A guest was refused: it plays another game.");

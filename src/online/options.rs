@@ -76,6 +76,21 @@ impl Options {
         self
     }
 
+    /// Hands these bytes to the other machine if this one is the host, at most 4 MiB: a save state, from which both build their
+    /// game at [`Now::Begin`](super::Now::Begin).
+    #[must_use]
+    pub fn first_state(mut self, bytes: Vec<u8>) -> Self {
+        self.content.config.lobby.first_state = bytes.into();
+        self
+    }
+
+    /// Takes a first state of up to this many bytes from a host. By default none is taken.
+    #[must_use]
+    pub fn first_state_limit(mut self, bytes: u32) -> Self {
+        self.content.config.lobby.first_state_limit = bytes;
+        self
+    }
+
     /// Records each match into a file of this folder while it runs, with names and verdict.
     #[must_use]
     pub fn record_to(mut self, folder: impl Into<PathBuf>) -> Self {

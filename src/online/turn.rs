@@ -5,7 +5,7 @@ use super::options::name_of;
 use super::rest::Rest;
 use super::{LINGER, Online, REMATCH_TIMEOUT, Stage};
 use crate::net::Datagrams;
-use crate::{ConnectError, Connection, Event, Fields, LobbyError, Protocol};
+use crate::{Agreed, ConnectError, Connection, Event, Fields, LobbyError, Protocol};
 use core::time::Duration;
 use std::io;
 
@@ -77,11 +77,16 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         let Stage::Meeting(lobby) = &mut self.stage else { return Ok(None) };
         let deadline = blocks.then(|| self.connection.now() + TURN);
         self.now = run(&mut self.connection, lobby, deadline)?;
-        let agreed = lobby.agreed().map(|agreed| agreed.map(|agreed| (agreed.seed, agreed.seat)));
+        let begin = |Agreed { seed, seat, first_state, .. }: &Agreed| Now::Begin {
+            seed: *seed,
+            seat: *seat,
+            first_state: first_state.clone(),
+        };
+        let agreed = lobby.agreed().map(|agreed| agreed.map(begin));
         let failure = self.connection.failure();
         let peer = &self.connection;
         match (agreed, failure) {
-            (Ok(Some((seed, seat))), _) => return Ok(Some(Now::Begin { seed, seat })),
+            (Ok(Some(begin)), _) => return Ok(Some(begin)),
             (_, Some(failure)) => return Ok(self.finished(Finish::Unreached(failure))),
             (Err(LobbyError::TimedOut { after, .. }), _) => {
                 let mut error = self.connection.no_answer(after);

@@ -1,9 +1,10 @@
 //! The configuration of a match, checked before anything is sent.
 
 use super::config_error::ConfigError;
+use super::first_state::FirstState;
 use crate::game::MAX_PADS;
 use crate::rollback::{MAX_LOOK_AHEAD, MAX_WINDOW};
-use crate::wire::message::{Extensions, MAX_CADENCE, MAX_USER_DATA, MAX_WINDOW_AND_DELAY};
+use crate::wire::message::{Extensions, MAX_CADENCE, MAX_FIRST_STATE, MAX_USER_DATA, MAX_WINDOW_AND_DELAY};
 use crate::{Buttons, FrameRate, Input, MAX_AXES, Player, Prediction, Saving};
 use core::time::Duration;
 
@@ -109,6 +110,13 @@ pub struct LobbyConfig {
     /// Whether the host's game decides about each guest ([`Lobby::incoming`](crate::Lobby::incoming)). By default the lobby
     /// accepts on its own.
     pub ask_before_accepting: bool,
+    /// The bytes from which both machines build the first state of the match, at most 4 MiB; by default none. The host's are
+    /// used: the joiner receives them in the lobby, and both games find them in
+    /// [`Agreed::first_state`](crate::Agreed::first_state).
+    pub first_state: FirstState,
+    /// The longest first state that this machine takes from a host, in bytes, at most 4 MiB. By default 0: a host with a first
+    /// state refuses this joiner.
+    pub first_state_limit: u32,
     /// The extensions of the protocol that this machine offers, by default all. One is used if both machines offer it.
     pub extensions: Extensions,
     /// The seed of nonces, cookies and random game seeds. `None`, the default, takes 128 bits from the system, anew for every
@@ -203,6 +211,8 @@ impl Default for LobbyConfig {
             seat: Player::One,
             seed: None,
             ask_before_accepting: false,
+            first_state: FirstState::default(),
+            first_state_limit: 0,
             extensions: Extensions::ALL,
             entropy: None,
         }
@@ -242,6 +252,8 @@ impl Config {
     pub const MAX_DELAY_FRAMES: u8 = 24;
     /// The most frames of window and input delay together.
     pub const MAX_WINDOW_AND_DELAY: u8 = MAX_WINDOW_AND_DELAY;
+    /// The most bytes of a first state: 4 MiB.
+    pub const MAX_FIRST_STATE: u32 = MAX_FIRST_STATE;
 
     /// The default configuration of a game that is named by this number.
     #[must_use]
@@ -306,6 +318,10 @@ impl Config {
         }
         if lobby.user_data.len() > MAX_USER_DATA {
             return Err(ConfigError::UserData { len: lobby.user_data.len() });
+        }
+        let first_state = [lobby.first_state.len(), lobby.first_state_limit as usize];
+        if let Some(&len) = first_state.iter().find(|len| **len > MAX_FIRST_STATE as usize) {
+            return Err(ConfigError::FirstState { len });
         }
         timeouts.check()
     }
@@ -407,6 +423,12 @@ mod tests {
         }
         let user_data = |len| checked(|config| config.lobby.user_data = vec![0; len]);
         assert_eq!((user_data(64), user_data(65)), (Ok(()), Err(ConfigError::UserData { len: 65 })));
+        let most = MAX_FIRST_STATE;
+        let limit = |limit| checked(|config| config.lobby.first_state_limit = limit);
+        let too_long = Err(ConfigError::FirstState { len: most as usize + 1 });
+        assert_eq!((limit(most), limit(most + 1)), (Ok(()), too_long));
+        let state = |len: u32| checked(|config| config.lobby.first_state = vec![0; len as usize].into());
+        assert_eq!((state(most), state(most + 1)), (Ok(()), too_long));
     }
 
     #[test]

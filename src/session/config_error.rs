@@ -68,6 +68,11 @@ pub enum ConfigError {
     },
     /// The seed is 0.
     Seed,
+    /// The first state, or the limit of one, is longer than [`Config::MAX_FIRST_STATE`].
+    FirstState {
+        /// The length or the limit in bytes.
+        len: usize,
+    },
     /// The user data is longer than 64 bytes.
     UserData {
         /// The length of the user data.
@@ -114,6 +119,9 @@ impl fmt::Display for ConfigError {
             }
             Self::NoPatience { limit } => write!(f, "{limit} is 0"),
             Self::Seed => f.write_str("the seed is 0"),
+            Self::FirstState { len } => {
+                write!(f, "a first state of {len} bytes is longer than {}", Config::MAX_FIRST_STATE)
+            }
             Self::UserData { len } => {
                 write!(f, "user data of {len} bytes is more than {MAX_USER_DATA}")
             }

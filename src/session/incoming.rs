@@ -138,6 +138,10 @@ impl<S: Fields> Session<S> {
                 return Ok(());
             }
             Some((Message::Leaving(leaving), _)) => return Ok(self.leaving(now, leaving)?),
+            // Late ones of the lobby, outside the sequence numbers.
+            Some((Message::FirstState(_) | Message::FirstStateAck(_), _)) => {
+                return Err(Refusal::OutOfPlace.into());
+            }
             _ => {}
         }
         if let Err(refusal) = self.link.check(packet.header) {

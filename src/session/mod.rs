@@ -26,6 +26,7 @@ pub(crate) mod desync;
 mod ending;
 mod event;
 mod event_queue;
+mod first_state;
 mod frame_clock;
 mod incoming;
 mod input_stream;
@@ -50,7 +51,8 @@ pub use config::{Config, GameConfig, LobbyConfig, OnDesync, RollbackConfig, Time
 pub use config_error::ConfigError;
 pub use desync::{Autopsy, AutopsyVerdict, FieldDifference, PhaseDifference};
 pub use event::{Desync, Event, Reason, SendError, Verdict};
-pub use lobby::{Agreed, Incoming, Lobby, LobbyError, Mismatch};
+pub use first_state::FirstState;
+pub use lobby::{Agreed, Incoming, Lobby, LobbyError, Mismatch, Progress};
 pub use offline::Offline;
 pub use play::Advanced;
 pub use stats::Stats;

@@ -216,6 +216,7 @@ mod tests {
         Agreed {
             peer: SocketAddr::from((Ipv4Addr::LOCALHOST, 1)),
             seat: Player::One,
+            first_state: crate::FirstState::default(),
             seed: 1,
             is_host,
             user_data: Vec::new(),

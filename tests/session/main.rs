@@ -10,6 +10,7 @@ mod failing;
 mod far;
 mod farewells;
 mod figures;
+mod first_state;
 mod handshake;
 mod hostile;
 mod lab;

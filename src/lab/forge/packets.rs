@@ -104,7 +104,7 @@ pub fn hello(config: &Config, nonce: u64, cookie: u64) -> Message<'_> {
         window_frames: config.rollback.window_frames,
         axes: config.game.axes,
         pads: config.game.pads,
-        first_state_limit: 0,
+        first_state_limit: config.lobby.first_state_limit,
         capabilities: config.lobby.extensions,
         user_data: &config.lobby.user_data,
     })
@@ -123,8 +123,8 @@ pub fn offer(config: &Config, nonce: u64, token: u64) -> Message<'_> {
         cadence_frames: 30,
         capabilities: config.lobby.extensions,
         token,
-        first_state_len: 0,
-        first_state_hash: 0,
+        first_state_len: config.lobby.first_state.len() as u32,
+        first_state_hash: config.lobby.first_state.hash(),
         user_data: &config.lobby.user_data,
     })
 }

@@ -3,6 +3,7 @@
 use crate::Player;
 use crate::session::advice::DelayAdvice;
 use crate::session::config_error::ConfigError;
+use crate::session::first_state::FirstState;
 use crate::wire::Numbering;
 use crate::wire::message::{Extensions, RefuseField};
 use crate::wire::rbn1::Flags;
@@ -34,6 +35,9 @@ pub struct Agreed {
     pub seat: Player,
     /// The seed to build the game from, the same on both machines. Never 0.
     pub seed: u32,
+    /// The host's [`LobbyConfig::first_state`](crate::LobbyConfig::first_state), the same on both machines: build the game
+    /// from it. Empty if the host has none.
+    pub first_state: FirstState,
     /// Whether this machine is the host, which decides about seed and seats.
     pub is_host: bool,
     /// The peer's [`LobbyConfig::user_data`](crate::LobbyConfig::user_data).
@@ -130,6 +134,20 @@ pub enum LobbyError {
     Full,
     /// The host declined.
     Declined,
+    /// The host stopped sending its first state.
+    FirstStateStalled {
+        /// The bytes that are here.
+        bytes: u32,
+        /// All bytes.
+        of: u32,
+        /// How long the joiner waited for another part.
+        after: Duration,
+    },
+    /// The first state that the joiner received is not the host's: it was damaged or forged on the way.
+    FirstStateDamaged {
+        /// Its length.
+        bytes: u32,
+    },
     /// [`start`](crate::Lobby::start) was called before the two machines have [agreed](crate::Lobby::agreed).
     NotAgreed,
 }
@@ -143,9 +161,19 @@ impl fmt::Display for LobbyError {
                 write!(f, "no answer from the host within {after:?}")
             }
             Self::TimedOut { addr, after } => write!(f, "no answer from {addr} within {after:?}"),
+            Self::Incompatible { field: RefuseField::FirstState, ours, theirs } => {
+                write!(f, "the host's first state has {theirs} bytes, and this game accepts {ours}")
+            }
             Self::Incompatible { field, ours, theirs } => {
                 let (ours, theirs) = (field.shown(*ours), field.shown(*theirs));
                 write!(f, "the {field} differs: {ours} here, {theirs} at the host")
+            }
+            Self::FirstStateStalled { bytes, of, after } => write!(
+                f,
+                "the first state stopped at {bytes} of {of} bytes, and nothing more came within {after:?}"
+            ),
+            Self::FirstStateDamaged { bytes } => {
+                write!(f, "the first state of {bytes} bytes did not arrive as it was sent")
             }
             Self::Full => f.write_str("the host has its opponent already"),
             Self::Declined => f.write_str("the host declined"),
@@ -164,6 +192,27 @@ impl core::error::Error for LobbyError {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_about_a_first_state_quote_its_sizes() {
+        let field = RefuseField::FirstState;
+        for (error, text) in [
+            (
+                LobbyError::Incompatible { field, ours: 1_024, theirs: 327_680 },
+                "the host's first state has 327680 bytes, and this game accepts 1024",
+            ),
+            (
+                LobbyError::FirstStateStalled { bytes: 5, of: 9, after: Duration::from_secs(10) },
+                "the first state stopped at 5 of 9 bytes, and nothing more came within 10s",
+            ),
+            (
+                LobbyError::FirstStateDamaged { bytes: 9 },
+                "the first state of 9 bytes did not arrive as it was sent",
+            ),
+        ] {
+            assert_eq!(error.to_string(), text);
+        }
+    }
 
     #[test]
     fn timeout_text_has_no_made_up_address() {

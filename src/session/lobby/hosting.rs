@@ -2,7 +2,9 @@
 
 use super::Role;
 use super::agreement::{Agreed, Incoming};
+use super::transfer::{Progress, Sender};
 use crate::channel::entropy::Entropy;
+use crate::channel::refusal::Refusal;
 use crate::channel::sequence::Sequences;
 use crate::protocol::time::{Span, Time};
 use crate::session::advice::{DelayAdvice, advise_delay};
@@ -10,7 +12,7 @@ use crate::session::config::Config;
 use crate::session::liveness::BELIEVED_AFTER;
 use crate::session::peer::link::Link;
 use crate::wire::control::ControlHeader;
-use crate::wire::message::{Extensions, Hello, MAX_FIRST_FRAME, Message, Offer};
+use crate::wire::message::{Extensions, FirstStateAck, Hello, MAX_FIRST_FRAME, Message, Offer};
 use crate::wire::{Numbering, WireFrame};
 use crate::{Player, protocol::trace};
 use core::num::NonZeroU8;
@@ -24,8 +26,10 @@ const MAX_WAIT_FOR_ADVICE: Span = Span::from_secs(1);
 /// The packet loss that a lobby assumes, because it cannot measure it.
 const ASSUMED_LOSS: f64 = 0.01;
 
-/// A guest that was offered the seat takes it within this long, or makes room for somebody else.
+/// A guest that was offered the seat takes it within this long, or makes room for somebody else. It gets a second more for each
+/// part of the first state of this many bytes.
 const MAX_OFFER: Span = Span::from_secs(5);
+const BYTES_A_SECOND: u32 = 32 * 1_024;
 
 /// The number of newest OFFERs that a CONNECT_REQ may ack.
 const OFFERS: usize = 4;
@@ -72,6 +76,8 @@ enum HostStage {
         sent_as: [Option<u16>; OFFERS],
         /// The number of OFFERs sent.
         count: usize,
+        /// The first state on its way to the guest.
+        sending: Option<Sender>,
     },
 }
 
@@ -163,17 +169,19 @@ impl Hosting {
         }
         let advised = || self.advice(config).delay_frames.min(config.max_delay_frames());
         let delay_frames = config.rollback.delay_frames.unwrap_or_else(advised);
+        let (token, first_state) = (entropy.next_u64(), config.lobby.first_state.clone());
         let terms = Agreed {
             peer: self.link.addr(),
             seat: config.lobby.seat,
             seed: config.lobby.seed.unwrap_or_else(|| entropy.next_seed()),
+            first_state: first_state.clone(),
             is_host: true,
             user_data: self.guest.user_data.clone(),
             delay_frames,
             peer_delay_frames: self.guest.delay_frames,
             peer_window_frames: self.guest.window_frames,
             round_trip: None,
-            token: entropy.next_u64(),
+            token,
             // 1..=2^31, which leaves half of all frame numbers for the match.
             numbering: Numbering::new(WireFrame(
                 (entropy.next_u64() % u64::from(MAX_FIRST_FRAME)) as u32 + 1,
@@ -184,7 +192,8 @@ impl Hosting {
             extensions: config.lobby.extensions.shared_with(self.guest.extensions),
         };
         trace::handshake(self.link.addr(), "offered");
-        self.stage = HostStage::Offered { terms, due: true, sent_as: [None; OFFERS], count: 0 };
+        let sending = (!first_state.is_empty()).then(|| Sender::new(first_state, token));
+        self.stage = HostStage::Offered { terms, due: true, sent_as: [None; OFFERS], count: 0, sending };
     }
 
     /// Declines the guest, if it waits to be accepted.
@@ -205,6 +214,30 @@ impl Hosting {
             }
             _ => Role::Host(self),
         }
+    }
+
+    /// The first state on its way to the guest.
+    fn sending(&self) -> Option<&Sender> {
+        match &self.stage {
+            HostStage::Offered { sending, .. } => sending.as_ref(),
+            HostStage::Incoming | HostStage::Declined => None,
+        }
+    }
+
+    /// How much of the first state the guest has.
+    pub(super) fn progress(&self) -> Option<Progress> {
+        self.sending().map(Sender::progress)
+    }
+
+    /// Takes in an acknowledgement of parts of the first state.
+    pub(super) fn acknowledged(&mut self, now: Time, ack: &FirstStateAck) -> Result<(), Refusal> {
+        let trip = self.round_trip();
+        let HostStage::Offered { sending: Some(sending), .. } = &mut self.stage else {
+            return Err(Refusal::OutOfPlace);
+        };
+        sending.acknowledged(now, ack, trip)?;
+        self.heard(now);
+        Ok(())
     }
 
     /// Notes a packet from the guest, which takes back an earlier DISCONNECT.
@@ -237,12 +270,19 @@ impl Hosting {
     pub(super) fn makes_room(&self, now: Time) -> bool {
         self.is_declined()
             || !self.confirmed
-            || self.offered_since.is_some_and(|at| now.since(at) > MAX_OFFER)
+            || self.offered_since.is_some_and(|at| now.since(at) > self.max_offer())
     }
 
-    /// Whether the guest has been silent for too long, or has left.
+    /// How long the guest may take from the OFFER to the CONNECT_REQ.
+    fn max_offer(&self) -> Span {
+        let bytes = self.progress().map_or(0, |progress| progress.of);
+        MAX_OFFER + Span::from_secs(1) * bytes.div_ceil(BYTES_A_SECOND)
+    }
+
+    /// Whether the guest has been silent for too long, or does not take the first state, or has left.
     pub(super) fn has_gone(&self, now: Time, lost_after: Span) -> bool {
         now.since(self.last_heard) > lost_after
+            || self.sending().is_some_and(|sending| sending.has_stalled(now, lost_after))
             || self.farewell_at.is_some_and(|at| now.since(at) >= BELIEVED_AFTER)
     }
 
@@ -271,7 +311,7 @@ impl Hosting {
 
     pub(super) fn poll_transmit(&mut self, now: Time, config: &Config, buf: &mut [u8]) -> Option<usize> {
         match &mut self.stage {
-            HostStage::Offered { terms, due, sent_as, count } if *due => {
+            HostStage::Offered { terms, due, sent_as, count, .. } if *due => {
                 *due = false;
                 self.offered_since.get_or_insert(now);
                 let header = self.link.stamp(now);
@@ -287,13 +327,17 @@ impl Hosting {
                     cadence_frames: terms.cadence_frames,
                     capabilities: config.lobby.extensions,
                     token: terms.token,
-                    first_state_len: 0,
-                    first_state_hash: 0,
+                    first_state_len: terms.first_state.len() as u32,
+                    first_state_hash: terms.first_state.hash(),
                     user_data: &config.lobby.user_data,
                 };
                 Message::Offer(offer).encode_packet(&header, buf).ok()
             }
             HostStage::Declined => None,
+            HostStage::Offered { sending: Some(sending), .. } => {
+                let of_link = self.link.poll_transmit(now, buf);
+                of_link.or_else(|| Message::FirstState(sending.poll(now)?).encode_outside(buf).ok())
+            }
             _ => self.link.poll_transmit(now, buf),
         }
     }
@@ -302,6 +346,9 @@ impl Hosting {
         match &self.stage {
             HostStage::Offered { due: true, .. } => Time::ZERO,
             HostStage::Declined => Time::NEVER,
+            HostStage::Offered { sending: Some(sending), .. } => {
+                self.link.poll_timeout().min(sending.poll_timeout())
+            }
             _ => self.link.poll_timeout(),
         }
     }

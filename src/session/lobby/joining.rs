@@ -3,6 +3,7 @@
 use super::Role;
 use super::agreement::{Agreed, LobbyError};
 use super::hosting::advice;
+use super::transfer::{Complete, Progress, Receiver};
 use crate::channel::entropy::Entropy;
 use crate::channel::probes::Probes;
 use crate::channel::refusal::Refusal;
@@ -10,14 +11,17 @@ use crate::channel::sequence::Sequences;
 use crate::protocol::time::{Span, Time};
 use crate::protocol::trace;
 use crate::session::config::Config;
+use crate::session::first_state::FirstState;
 use crate::session::peer::link::Link;
 use crate::wire::Numbering;
 use crate::wire::control::{ControlHeader, ControlPayload};
-use crate::wire::message::{Challenge, Hello, Message, Offer, Refuse, RefuseField};
+use crate::wire::message::{
+    Challenge, FirstStateAck, FirstStatePart, Hello, Message, Offer, Refuse, RefuseField,
+};
 use core::time::Duration;
 use std::net::SocketAddr;
 
-/// The interval at which a joiner retransmits HELLO or CONNECT_REQ.
+/// The interval at which a joiner retransmits HELLO or CONNECT_REQ, or asks for the first state again.
 const RETRANSMIT_AFTER: Span = Span::from_millis(200);
 
 /// One in this many sends of a joiner with an offer is a HELLO instead of a CONNECT_REQ. The host may have forgotten
@@ -51,6 +55,8 @@ struct Taken {
     terms: Agreed,
     /// The sequence number of the first HELLO since the OFFER, sent because no CONNECT_REQ was answered.
     asked_again: Option<u16>,
+    /// The host's first state, while parts of it are missing.
+    receiving: Option<Receiver>,
 }
 
 impl Joining {
@@ -136,11 +142,23 @@ impl Joining {
             }
             (Message::Offer(offer), taken) if is_current || self.outdated != Some(offer.token) => {
                 self.link.check_ack(header)?;
+                let limit = config.lobby.first_state_limit;
+                if offer.first_state_len > limit {
+                    let (ours, theirs) = (limit.into(), offer.first_state_len.into());
+                    return Ok(Err(LobbyError::Incompatible {
+                        field: RefuseField::FirstState,
+                        ours,
+                        theirs,
+                    }));
+                }
                 // The OFFER proves its sequence number, because only the host knows our nonce. After an earlier offer
                 // the host has forgotten us in between, and its sequence numbers begin anew.
                 self.outdated = taken.as_ref().map(|taken| taken.terms.token);
                 self.link.heard_for_certain(header);
-                self.offer = Some(Taken { terms: self.terms_of(config, offer), asked_again: None });
+                let Offer { token, first_state_len: len, first_state_hash: hash, .. } = *offer;
+                let receiving = (len > 0).then(|| Receiver::new(now, token, len, hash));
+                self.offer =
+                    Some(Taken { terms: self.terms_of(config, offer), asked_again: None, receiving });
                 (self.next, self.sends) = (now, 1);
                 trace::handshake(self.link.addr(), "offer received");
             }
@@ -158,9 +176,50 @@ impl Joining {
         Ok(Ok(()))
     }
 
+    /// Takes in a part of the host's first state. The first state was damaged if an acknowledgement is returned, which
+    /// tells the host.
+    pub(super) fn part(
+        &mut self,
+        now: Time,
+        part: &FirstStatePart<'_>,
+    ) -> Result<Option<FirstStateAck>, Refusal> {
+        let Some(taken) = &mut self.offer else { return Err(Refusal::OutOfPlace) };
+        let receiver = taken.receiving.as_mut().ok_or(Refusal::OutOfPlace)?;
+        match receiver.take(now, part)? {
+            None => Ok(None),
+            Some(Complete::Damaged) => Ok(Some(receiver.acknowledge())),
+            Some(Complete::Intact(first_state)) => {
+                (taken.terms.first_state, taken.receiving) = (first_state, None);
+                // CONNECT_REQ at once.
+                (self.next, self.sends) = (now, 1);
+                trace::handshake(self.link.addr(), "first state received");
+                Ok(None)
+            }
+        }
+    }
+
+    /// Whether parts of the host's first state are missing.
+    pub(super) fn is_receiving(&self) -> bool {
+        self.receiving().is_some()
+    }
+
+    fn receiving(&self) -> Option<&Receiver> {
+        self.offer.as_ref()?.receiving.as_ref()
+    }
+
+    /// How much of the host's first state is here.
+    pub(super) fn progress(&self) -> Option<Progress> {
+        let whole = self.terms().map_or(0, |terms| terms.first_state.len() as u32);
+        let whole = (whole > 0).then_some(Progress { bytes: whole, of: whole });
+        self.receiving().map(Receiver::progress).or(whole)
+    }
+
     /// Ends the handshake if there is an offer: the host has confirmed it. Without a configured delay the joiner takes its own
     /// advice on the round trips that it has measured: the host's delay is a claim, which must not slow the joiner down.
     pub(super) fn conclude(mut self, config: &Config) -> Role {
+        if self.is_receiving() {
+            return Role::Join(self);
+        }
         let Some(Taken { mut terms, .. }) = self.offer.take() else { return Role::Join(self) };
         let mut link = self.link;
         if config.rollback.delay_frames.is_none() {
@@ -179,6 +238,7 @@ impl Joining {
             peer: self.link.addr(),
             seat: offer.seat,
             seed: offer.seed,
+            first_state: FirstState::default(),
             is_host: false,
             user_data: offer.user_data.to_vec(),
             delay_frames: announced_delay_frames,
@@ -196,6 +256,9 @@ impl Joining {
 
     pub(super) fn poll_transmit(&mut self, now: Time, config: &Config, buf: &mut [u8]) -> Option<usize> {
         if now < self.next {
+            if self.receiving().is_some_and(|receiver| receiver.ack_at() <= now) {
+                return self.write_ack(buf);
+            }
             // Before there is an offer only pongs are sent: the host measures the RTT, the joiner does not yet.
             return if self.offer.is_some() || self.link.owes_pong() {
                 self.link.poll_transmit(now, buf)
@@ -206,9 +269,18 @@ impl Joining {
         self.next = now + RETRANSMIT_AFTER;
         self.sends = self.sends.wrapping_add(1);
         if self.offer.is_some() && self.sends % HELLO_AGAIN_EVERY != 1 {
+            if self.is_receiving() {
+                return self.write_ack(buf);
+            }
             return self.link.write(now, &ControlPayload::ConnectReq, buf);
         }
         self.write_hello(now, config, buf)
+    }
+
+    /// Writes the acknowledgement of the parts that are here.
+    fn write_ack(&mut self, buf: &mut [u8]) -> Option<usize> {
+        let ack = self.offer.as_mut()?.receiving.as_mut()?.acknowledge();
+        Message::FirstStateAck(ack).encode_outside(buf).ok()
     }
 
     pub(super) fn write_hello(&mut self, now: Time, config: &Config, buf: &mut [u8]) -> Option<usize> {
@@ -222,7 +294,7 @@ impl Joining {
             window_frames: config.rollback.window_frames,
             axes: config.game.axes,
             pads: config.game.pads,
-            first_state_limit: 0,
+            first_state_limit: config.lobby.first_state_limit,
             capabilities: config.lobby.extensions,
             user_data: &config.lobby.user_data,
         };
@@ -236,7 +308,8 @@ impl Joining {
 
     pub(super) fn poll_timeout(&self) -> Time {
         if self.offer.is_some() || self.link.owes_pong() {
-            self.next.min(self.link.poll_timeout())
+            let ack_at = self.receiving().map_or(Time::NEVER, Receiver::ack_at);
+            self.next.min(self.link.poll_timeout()).min(ack_at)
         } else {
             self.next
         }

@@ -4,10 +4,12 @@ mod agreement;
 mod hosting;
 mod joining;
 mod reception;
+mod transfer;
 
 pub(super) use agreement::InputFormat;
 pub use agreement::{Agreed, Incoming, LobbyError, Mismatch};
 pub(super) use hosting::seat_number;
+pub use transfer::Progress;
 
 use super::config::Config;
 use crate::channel::cookie::Cookies;
@@ -107,7 +109,8 @@ impl Lobby {
         if let (Some(_), Some(target)) = (config.lobby.entropy, target) {
             entropy.mix(target);
         }
-        let responder = HandshakeResponder::new(Cookies::new(&mut entropy), config.game);
+        let first_state_len = config.lobby.first_state.len() as u32;
+        let responder = HandshakeResponder::new(Cookies::new(&mut entropy), config.game, first_state_len);
         let mut lobby = Self {
             config,
             entropy,
@@ -183,6 +186,21 @@ impl Lobby {
         }
     }
 
+    /// How much of the host's first state the joiner has, on both machines: `None` before it is offered, and without one.
+    #[must_use]
+    pub fn first_state_progress(&self) -> Option<Progress> {
+        match &self.role {
+            Role::Host(hosting) => hosting.progress(),
+            Role::Join(joining) => joining.progress(),
+            Role::Waiting | Role::Agreed(..) => None,
+        }
+    }
+
+    /// Whether this machine waits for parts of the host's first state.
+    fn is_receiving(&self) -> bool {
+        matches!(&self.role, Role::Join(joining) if joining.is_receiving())
+    }
+
     /// The number of dropped datagrams by reason.
     #[must_use]
     pub fn refused(&self) -> &Refusals {
@@ -222,9 +240,9 @@ impl Lobby {
         }
     }
 
-    /// Extends a joiner's timeout, because the host has answered.
+    /// Extends a joiner's timeout, because the host has answered. While a first state is on its way only its parts do.
     fn answered(&mut self, now: Time) {
-        if matches!(self.role, Role::Join(_)) {
+        if matches!(&self.role, Role::Join(joining) if !joining.is_receiving()) {
             self.give_up_at = Some(now + Span::from(self.config.timeouts.join_timeout));
         }
     }
@@ -238,7 +256,11 @@ impl Lobby {
                 let give_up_at = *self.give_up_at.get_or_insert(now + Span::from(after));
                 if now >= give_up_at && self.error.is_none() {
                     trace::handshake(addr, "timed out");
-                    self.error = Some(LobbyError::TimedOut { addr, after });
+                    let progress = joining.progress().filter(|_| joining.is_receiving());
+                    self.error = Some(match progress {
+                        Some(Progress { bytes, of }) => LobbyError::FirstStateStalled { bytes, of, after },
+                        None => LobbyError::TimedOut { addr, after },
+                    });
                 }
             }
             Role::Host(hosting) if hosting.has_gone(now, config.timeouts.lost_after.into()) => {

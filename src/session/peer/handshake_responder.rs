@@ -61,14 +61,17 @@ pub(crate) struct HandshakeResponder {
     cookies: Cookies,
     /// The values that must be equal on both machines.
     game: GameConfig,
+    /// The bytes of the first state that a joiner has to accept.
+    first_state_len: u32,
     answers: VecDeque<Answer>,
     /// The peer whose connection was named last. That of another one is named before each of its datagrams.
     authenticated: Option<AuthenticatedPeer>,
 }
 
 impl HandshakeResponder {
-    pub(crate) fn new(cookies: Cookies, game: GameConfig) -> Self {
-        Self { cookies, game, answers: VecDeque::with_capacity(WAITING), authenticated: None }
+    pub(crate) fn new(cookies: Cookies, game: GameConfig, first_state_len: u32) -> Self {
+        let answers = VecDeque::with_capacity(WAITING);
+        Self { cookies, game, first_state_len, answers, authenticated: None }
     }
 
     /// Notes how far an authenticated connection is.
@@ -102,6 +105,8 @@ impl HandshakeResponder {
         header: ControlHeader,
         hello: &Hello<'_>,
     ) -> HelloOutcome {
+        let fits = hello.first_state_limit >= self.first_state_len;
+        let first_state = if fits { self.first_state_len } else { hello.first_state_limit }.into();
         let GameConfig { id, content_hash, frame_rate, axes, pads } = self.game;
         let compared = [
             (RefuseField::GameId, id, hello.game_id),
@@ -109,6 +114,7 @@ impl HandshakeResponder {
             (RefuseField::FrameRate, frame_rate.to_bits(), hello.frame_rate.to_bits()),
             (RefuseField::Axes, u64::from(axes), u64::from(hello.axes)),
             (RefuseField::Pads, u64::from(pads), u64::from(hello.pads)),
+            (RefuseField::FirstState, u64::from(self.first_state_len), first_state),
         ];
         self.compare(now, from, header, (hello.nonce, hello.cookie), &compared)
     }
@@ -156,7 +162,8 @@ impl HandshakeResponder {
         self.answer(to, header, &Message::Refuse(Refuse { nonce, field, ours: 0, theirs: 0 }));
     }
 
-    fn answer(&mut self, to: SocketAddr, heard: ControlHeader, message: &Message<'_>) {
+    /// Queues a message outside any connection.
+    pub(crate) fn answer(&mut self, to: SocketAddr, heard: ControlHeader, message: &Message<'_>) {
         if self.answers.len() == WAITING {
             return;
         }
@@ -195,7 +202,7 @@ mod tests {
 
     fn responder() -> HandshakeResponder {
         let game = GameConfig { id: 1, content_hash: 2, ..GameConfig::default() };
-        HandshakeResponder::new(Cookies::new(&mut Entropy::new(1)), game)
+        HandshakeResponder::new(Cookies::new(&mut Entropy::new(1)), game, 0)
     }
 
     fn addr(port: u16) -> SocketAddr {

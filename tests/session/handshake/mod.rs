@@ -9,7 +9,7 @@ mod vanishing;
 use crate::pair::{Pair, hello, ms};
 use rebout::lab::HOST;
 use rebout::lab::forge::{message, message_of};
-use rebout::lab::wire::message::{Message, Refuse};
+use rebout::lab::wire::message::{Hello, Message, Refuse};
 use rebout::wire::control::ControlHeader;
 use std::net::SocketAddr;
 
@@ -26,11 +26,22 @@ pub(super) fn cookie_for(pair: &Pair, to: SocketAddr) -> Option<u64> {
 
 /// Says HELLO from an address, and again with the cookie that comes back.
 pub(super) fn prove(pair: &mut Pair, from: SocketAddr, nonce: u64) {
-    pair.inject(HOST, from, &message(ControlHeader::default(), &hello(nonce, 0)));
-    pair.run_for(ms(1));
+    prove_with(pair, from, nonce, |_| {});
+}
+
+/// The same with a change to the HELLO.
+pub(super) fn prove_with(pair: &mut Pair, from: SocketAddr, nonce: u64, change: fn(&mut Hello<'_>)) {
+    let say = |pair: &mut Pair, cookie| {
+        let mut hello = hello(nonce, cookie);
+        if let Message::Hello(hello) = &mut hello {
+            change(hello);
+        }
+        pair.inject(HOST, from, &message(ControlHeader::default(), &hello));
+        pair.run_for(ms(1));
+    };
+    say(pair, 0);
     let cookie = cookie_for(pair, from).expect("a challenge");
-    pair.inject(HOST, from, &message(ControlHeader::default(), &hello(nonce, cookie)));
-    pair.run_for(ms(1));
+    say(pair, cookie);
 }
 
 /// The last REFUSE of a host to an address.
