@@ -45,8 +45,11 @@ fn run(args: &mut Args, out: &mut impl Write) -> Result<(), Failure> {
     match args.word("a command")?.to_str() {
         Some("golden") => {
             args.end()?;
-            let replay =
-                Replay { seed: 1, inputs: (0..1000).map(games::playground::script::golden).collect() };
+            let replay = Replay {
+                seed: 1,
+                inputs: (0..1000).map(games::playground::script::golden).collect(),
+                ..Replay::default()
+            };
             let mut game = first_state(replay.seed)?;
             play(&replay, &mut game, |_, _| {});
             print(out, Frame(1000), &game)
@@ -77,7 +80,7 @@ fn run(args: &mut Args, out: &mut impl Write) -> Result<(), Failure> {
                 .ok_or_else(|| refused("--seed 0 is no seed"))?;
             let write = || {
                 let mut file = BufWriter::new(File::create(&path)?);
-                Replay { seed, inputs }.write(&mut file)?;
+                Replay { seed, inputs, ..Replay::default() }.write(&mut file)?;
                 Ok(file.flush()?)
             };
             write().map_err(|error: WriteError| refused(format!("{path:?}: {error}")))

@@ -176,6 +176,10 @@ fn info(recording: &Recording, out: &mut impl Write) -> Result<(), Failure> {
     writeln!(out, "frame rate    {rate}")?;
     writeln!(out, "axes          {}", header.axes)?;
     writeln!(out, "pads          {}", header.pads)?;
+    if !header.first_state.is_empty() {
+        let (bytes, hash) = (header.first_state.len(), header.first_state.hash());
+        writeln!(out, "first state   {bytes} bytes, hash {hash:#018x}")?;
+    }
     for player in Player::BOTH {
         let name = match &*header.names[player.index()] {
             "" => "no name",
@@ -332,7 +336,7 @@ fn export(path: &Path, max_frames: u32, out: &mut impl Write) -> Result<(), Fail
     writeln!(
         out,
         "{{\"type\":\"header\",\"version\":{},\"seed\":{},\"start_frame\":{},\"game_id\":\"{:x}\",\"content_hash\":\"{:x}\",\
-         \"recorded_at_secs\":{},\"frame_rate\":{},\"axes\":{},\"pads\":{},\"delay_frames\":[{},{}],\"names\":[{},{}]}}",
+         \"recorded_at_secs\":{},\"frame_rate\":{},\"axes\":{},\"pads\":{},\"first_state_bytes\":{},\"delay_frames\":[{},{}],\"names\":[{},{}]}}",
         recording.version(),
         header.seed,
         header.start_frame,
@@ -342,6 +346,7 @@ fn export(path: &Path, max_frames: u32, out: &mut impl Write) -> Result<(), Fail
         rate,
         header.axes,
         header.pads,
+        header.first_state.len(),
         delay(header.delay_frames[0]),
         delay(header.delay_frames[1]),
         quoted(&header.names[0]),

@@ -26,7 +26,11 @@ impl Keeping {
     /// Begins the files of a match; returns the trouble with that.
     pub(super) fn begin(&mut self, options: &Match, agreed: &Agreed) -> Option<String> {
         let keeps = options.bundles_to.as_ref();
-        self.whole = keeps.map(|_| Recorder::with_capacity(agreed.seed, USUAL_FRAMES));
+        self.whole = keeps.map(|_| {
+            let mut whole = Recorder::with_capacity(agreed.seed, USUAL_FRAMES);
+            whole.set_first_state(agreed.first_state.clone());
+            whole
+        });
         self.winner = Winner::Undecided;
         (self.file, self.path) = (None, None);
         let folder = options.record_to.as_ref()?;

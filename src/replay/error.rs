@@ -88,6 +88,20 @@ pub enum ReadError {
     },
     /// A name in the header is not UTF-8.
     Name,
+    /// The file ends within the first state, without which no state follows from the inputs.
+    FirstState {
+        /// The bytes that are there.
+        len: usize,
+        /// The bytes that the header tells of.
+        expected: u32,
+    },
+    /// The first state does not have the hash in the header: it was damaged.
+    FirstStateHash {
+        /// The hash in the header.
+        stated: u64,
+        /// The hash of the first state.
+        found: u64,
+    },
     /// A value in the header of version 2 is not valid.
     Header(HeaderError),
 }
@@ -125,6 +139,12 @@ impl fmt::Display for ReadError {
                 write!(f, "crc: the header says {stated:08X} about itself, and has {found:08X}")
             }
             Self::Name => f.write_str("name: not UTF-8"),
+            Self::FirstState { len, expected } => {
+                write!(f, "first state: {len} of {expected} bytes, and nothing follows without the rest")
+            }
+            Self::FirstStateHash { stated, found } => {
+                write!(f, "first state: the header says {stated:016X}, the bytes have {found:016X}")
+            }
             Self::Header(error) => error.fmt(f),
         }
     }
@@ -163,6 +183,8 @@ pub enum WriteError {
         /// The first such frame.
         frame: Frame,
     },
+    /// The match has a first state, for which version 1 has no room.
+    FirstState,
     /// The header of version 2 is not valid.
     Header(HeaderError),
 }
@@ -178,6 +200,9 @@ impl fmt::Display for WriteError {
                     f,
                     "axes: an axis or a second pad is used in frame {frame}, and RPLK version 1 holds one pad only"
                 )
+            }
+            Self::FirstState => {
+                f.write_str("first state: the match has one, and RPLK version 1 holds inputs only")
             }
             Self::Header(error) => error.fmt(f),
         }

@@ -3,7 +3,7 @@
 use super::ReadError;
 use super::codec::Reader;
 use crate::game::MAX_PADS;
-use crate::{Agreed, Config, Frame, FrameRate, Input, MAX_AXES};
+use crate::{Agreed, Config, FirstState, Frame, FrameRate, Input, MAX_AXES};
 use core::fmt;
 
 pub(super) const MAGIC: [u8; 4] = *b"RPLK";
@@ -16,6 +16,9 @@ pub const MAX_NAME: usize = 64;
 const MIN_LEN: usize = 58;
 const NAMES_AT: usize = 54;
 const CRC_LEN: usize = 4;
+/// The flag of a file with a first state, and the length of the two fields about it.
+const FIRST_STATE: u8 = 1;
+const FIRST_STATE_LEN: usize = 12;
 /// The delay that is not known.
 const NO_DELAY: u8 = 0xFF;
 
@@ -35,6 +38,8 @@ const NO_DELAY: u8 = 0xFF;
 pub struct Header {
     /// The seed of the first state. A seed of 0 is invalid.
     pub seed: u32,
+    /// The first state that the host gave to the joiner, which follows the header; empty without one.
+    pub first_state: FirstState,
     /// The frame from which the match is to be shown. The frames before it are needed to get there.
     pub start_frame: Frame,
     /// The number of the game, as in [`GameConfig::id`](crate::GameConfig::id).
@@ -61,6 +66,7 @@ impl Header {
     pub fn new(seed: u32) -> Self {
         Self {
             seed,
+            first_state: FirstState::default(),
             start_frame: Frame::ZERO,
             game_id: 0,
             content_hash: 0,
@@ -77,6 +83,7 @@ impl Header {
     #[must_use]
     pub fn of_match(config: &Config, agreed: &Agreed) -> Self {
         let mut header = Self::of_offline(config, agreed.seed);
+        header.first_state = agreed.first_state.clone();
         header.delay_frames[agreed.seat.index()] = Some(agreed.delay_frames);
         header.delay_frames[agreed.seat.other().index()] = Some(agreed.peer_delay_frames);
         header
@@ -118,6 +125,9 @@ impl Header {
         {
             return Err(HeaderError::Delay { delay_frames });
         }
+        if self.first_state.len() > Config::MAX_FIRST_STATE as usize {
+            return Err(HeaderError::FirstState { len: self.first_state.len() });
+        }
         match self.names.iter().find(|name| name.len() > MAX_NAME) {
             Some(name) => Err(HeaderError::Name { len: name.len() }),
             None => Ok(()),
@@ -132,10 +142,12 @@ impl Header {
     /// The encoded header with its CRC, and the CRC to go on with.
     pub(super) fn encode(&self) -> Result<(Vec<u8>, crc32fast::Hasher), HeaderError> {
         self.check()?;
-        let len = MIN_LEN + self.names.iter().map(String::len).sum::<usize>();
+        let has_first_state = !self.first_state.is_empty();
+        let about_it = if has_first_state { FIRST_STATE_LEN } else { 0 };
+        let len = MIN_LEN + about_it + self.names.iter().map(String::len).sum::<usize>();
         let mut out = Vec::with_capacity(len);
         out.extend(MAGIC);
-        out.extend([VERSION, 0]);
+        out.extend([VERSION, if has_first_state { FIRST_STATE } else { 0 }]);
         out.extend((len as u16).to_le_bytes());
         out.extend(self.seed.to_le_bytes());
         out.extend(self.start_frame.0.to_le_bytes());
@@ -147,6 +159,10 @@ impl Header {
         out.extend([self.axes, self.pads]);
         out.extend(self.delay_frames.map(|delay| delay.unwrap_or(NO_DELAY)));
         out.extend(self.names.each_ref().map(|name| name.len() as u8));
+        if has_first_state {
+            out.extend((self.first_state.len() as u32).to_le_bytes());
+            out.extend(self.first_state.hash().to_le_bytes());
+        }
         self.names.iter().for_each(|name| out.extend(name.as_bytes()));
         let mut crc = crc32fast::Hasher::new();
         crc.update(&out);
@@ -154,14 +170,16 @@ impl Header {
         Ok((out, crc))
     }
 
-    /// Reads the header at the beginning of a file of version 2; its length, and the CRC to go on with.
+    /// Reads the header and the first state at the beginning of a file of version 2; the length of both, and the CRC to go on
+    /// with.
     ///
     /// The CRC is checked before the fields, because a damaged length or name is no fact about the match.
     pub(super) fn decode(file: &[u8]) -> Result<(Self, usize, crc32fast::Hasher), ReadError> {
         let short = ReadError::TooShort { len: file.len(), needed: MIN_LEN };
         let size = Reader::new(file, 6).u16().ok_or(short)?;
         let len = usize::from(size);
-        if !(MIN_LEN..=MIN_LEN + 2 * MAX_NAME).contains(&len) {
+        let about_it = if file[5] == FIRST_STATE { FIRST_STATE_LEN } else { 0 };
+        if !(MIN_LEN..=MIN_LEN + about_it + 2 * MAX_NAME).contains(&len) {
             return Err(ReadError::NamesSize { size });
         }
         let (body, mut rest) = (file.get(..len - CRC_LEN), Reader::new(file, len - CRC_LEN));
@@ -174,16 +192,29 @@ impl Header {
         if found != stated {
             return Err(ReadError::HeaderCrc { stated, found });
         }
-        let fields = fields(body).ok_or(ReadError::NamesSize { size })??;
-        Ok((fields, len, crc))
+        let (mut header, stated) = fields(body).ok_or(ReadError::NamesSize { size })??;
+        let Some((first_state_len, stated)) = stated else { return Ok((header, len, crc)) };
+        let rest = &file[len..];
+        let Some(first_state) = rest.get(..first_state_len as usize) else {
+            return Err(ReadError::FirstState { len: rest.len(), expected: first_state_len });
+        };
+        header.first_state = first_state.to_vec().into();
+        let found = header.first_state.hash();
+        if found != stated {
+            return Err(ReadError::FirstStateHash { stated, found });
+        }
+        Ok((header, len + first_state.len(), crc))
     }
 }
 
+/// The fields of a header, with length and hash of the first state.
+type Fields = (Header, Option<(u32, u64)>);
+
 /// The fields of a header whose CRC is right; `None` if the names do not fill it.
-fn fields(body: &[u8]) -> Option<Result<Header, ReadError>> {
+fn fields(body: &[u8]) -> Option<Result<Fields, ReadError>> {
     let mut reader = Reader::new(body, 5);
     let flags = reader.u8()?;
-    if flags != 0 {
+    if flags & !FIRST_STATE != 0 {
         return Some(Err(ReadError::Flags { flags }));
     }
     reader.u16()?;
@@ -198,8 +229,13 @@ fn fields(body: &[u8]) -> Option<Result<Header, ReadError>> {
     let delays = [reader.u8()?, reader.u8()?];
     header.delay_frames = delays.map(|delay| (delay != NO_DELAY).then_some(delay));
     let lens = [reader.u8()?, reader.u8()?].map(usize::from);
-    if NAMES_AT + lens[0] + lens[1] != body.len() {
+    let first_state = if flags == FIRST_STATE { Some((reader.u32()?, reader.u64()?)) } else { None };
+    let about_it = if flags == FIRST_STATE { FIRST_STATE_LEN } else { 0 };
+    if NAMES_AT + about_it + lens[0] + lens[1] != body.len() {
         return None;
+    }
+    if let Some((len, _)) = first_state.filter(|(len, _)| !(1..=Config::MAX_FIRST_STATE).contains(len)) {
+        return Some(Err(ReadError::Header(HeaderError::FirstState { len: len as usize })));
     }
     for (name, len) in header.names.iter_mut().zip(lens) {
         match core::str::from_utf8(reader.slice(len)?) {
@@ -207,7 +243,7 @@ fn fields(body: &[u8]) -> Option<Result<Header, ReadError>> {
             Err(_) => return Some(Err(ReadError::Name)),
         }
     }
-    Some(header.check().map(|()| header).map_err(ReadError::Header))
+    Some(header.check().map(|()| (header, first_state)).map_err(ReadError::Header))
 }
 
 /// Why a [`Header`] is not valid.
@@ -238,6 +274,11 @@ pub enum HeaderError {
         /// The delay.
         delay_frames: u8,
     },
+    /// The first state is longer than [`Config::MAX_FIRST_STATE`], or the file tells of one of 0 bytes.
+    FirstState {
+        /// Its length in bytes.
+        len: usize,
+    },
     /// A name is longer than [`MAX_NAME`].
     Name {
         /// The length of the name in bytes.
@@ -263,6 +304,9 @@ impl fmt::Display for HeaderError {
             Self::Pads { pads, .. } => write!(f, "pads: {pads} are outside 1..={MAX_PADS}"),
             Self::Delay { delay_frames } => {
                 write!(f, "input delay: {delay_frames} frames are more than {}", Config::MAX_DELAY_FRAMES)
+            }
+            Self::FirstState { len } => {
+                write!(f, "first state: {len} bytes are outside 1..={}", Config::MAX_FIRST_STATE)
             }
             Self::Name { len } => write!(f, "name: {len} bytes are more than {MAX_NAME}"),
         }
@@ -302,6 +346,31 @@ mod tests {
         let bytes = encoded(&header);
         let (decoded, len, _) = Header::decode(&bytes).unwrap();
         assert_eq!((decoded, len), (header, bytes.len()));
+    }
+
+    #[test]
+    fn first_state_follows_the_header_and_is_checked() {
+        let first_state = FirstState::from(vec![7; 5_000]);
+        let header = Header { first_state, names: ["Ada".to_owned(), String::new()], ..Header::new(1) };
+        let head = encoded(&header);
+        let file = [&head[..], &header.first_state, b"chunks"].concat();
+        let (decoded, len, _) = Header::decode(&file).unwrap();
+        assert_eq!((&decoded, len), (&header, file.len() - 6));
+        for cut in [0, 1, 4_999] {
+            let error = Header::decode(&file[..head.len() + cut]).unwrap_err();
+            assert!(matches!(error, ReadError::FirstState { len, expected: 5_000 } if len == cut));
+        }
+        let mut flipped = file.clone();
+        flipped[head.len() + 4_999] ^= 1;
+        assert!(matches!(Header::decode(&flipped), Err(ReadError::FirstStateHash { .. })));
+        // A file of a few bytes that tells of gigabytes costs nothing.
+        for len in [0, Config::MAX_FIRST_STATE + 1, u32::MAX] {
+            let lie = changed(&header, |bytes| {
+                bytes[NAMES_AT..NAMES_AT + 4].copy_from_slice(&len.to_le_bytes());
+            });
+            let refused = ReadError::Header(HeaderError::FirstState { len: len as usize });
+            assert_eq!(Header::decode(&lie).unwrap_err().to_string(), refused.to_string());
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Replays: a match as its seed and its inputs, from which every state can be recomputed.
+//! Replays: a match as its seed, its first state if the host gave one, and its inputs, from which every state can be recomputed.
 //!
 //! | item | purpose |
 //! |---|---|
@@ -38,11 +38,11 @@ pub use stream::StreamRecorder;
 pub use take_over::TakeOver;
 pub use verify::{VerifyError, play, verify};
 
-use crate::Inputs;
+use crate::{FirstState, Inputs};
 
-/// A whole match: the seed of its first state, and both players' inputs for every frame.
+/// A whole match: the seed and the bytes of its first state, and both players' inputs for every frame.
 ///
-/// The file format is RPLK version 1, little-endian: a header of 32 bytes, then 4 bytes a frame.
+/// The file format, of a match without a first state, is RPLK version 1, little-endian: a header of 32 bytes, then 4 bytes a frame.
 ///
 /// | offset | size | field |
 /// |---|---|---|
@@ -61,7 +61,7 @@ use crate::Inputs;
 /// use rebout::replay::Replay;
 /// use rebout::Buttons;
 ///
-/// let replay = Replay { seed: 999, inputs: vec![[Buttons(1), Buttons(8)].into()] };
+/// let replay = Replay { seed: 999, inputs: vec![[Buttons(1), Buttons(8)].into()], ..Replay::default() };
 /// let mut file = Vec::new();
 /// replay.write(&mut file)?;
 /// assert_eq!(Replay::decode(&file)?, replay);
@@ -71,6 +71,8 @@ use crate::Inputs;
 pub struct Replay {
     /// The seed of the first state. A seed of 0 is invalid and cannot be written.
     pub seed: u32,
+    /// The first state that the host gave to the joiner; empty without one.
+    pub first_state: FirstState,
     /// The inputs of all frames, from frame 0 on.
     pub inputs: Vec<Inputs>,
 }

@@ -2,7 +2,7 @@
 
 use super::{MAX_FRAMES, Replay};
 use crate::rollback::Rollback;
-use crate::{Frame, Inputs};
+use crate::{FirstState, Frame, Inputs};
 use core::fmt;
 
 /// Records a match in memory while it runs; a [`StreamRecorder`](super::StreamRecorder) does so in a file.
@@ -61,7 +61,13 @@ impl Recorder {
     #[must_use]
     pub fn with_capacity(seed: u32, frames: u32) -> Self {
         let frames = frames.min(MAX_FRAMES) as usize;
-        Self { replay: Replay { seed, inputs: Vec::with_capacity(frames) } }
+        let inputs = Vec::with_capacity(frames);
+        Self { replay: Replay { seed, inputs, ..Replay::default() } }
+    }
+
+    /// The first state that the host of the match gave to the joiner.
+    pub fn set_first_state(&mut self, first_state: FirstState) {
+        self.replay.first_state = first_state;
     }
 
     /// Records the frames that the last `advance` of `engine` settled. Call it once after every `advance`.
@@ -86,6 +92,7 @@ impl Recorder {
     /// Discards the recording and begins another match in the same memory.
     pub fn reset(&mut self, seed: u32) {
         self.replay.seed = seed;
+        self.replay.first_state = FirstState::default();
         self.replay.inputs.clear();
     }
 

@@ -310,18 +310,23 @@ impl Recording {
     /// All inputs in memory, 16 bytes a frame: for a desync bundle or a test.
     #[must_use]
     pub fn to_replay(&self) -> Replay {
-        Replay { seed: self.header.seed, inputs: self.inputs().collect() }
+        let first_state = self.header.first_state.clone();
+        Replay { seed: self.header.seed, first_state, inputs: self.inputs().collect() }
     }
 
-    /// Writes the inputs as a file of version 1, which holds neither axes nor more than one pad, nor anything but inputs.
+    /// Writes the inputs as a file of version 1, which holds neither axes nor more than one pad, no first state nor anything but inputs.
     ///
     /// # Errors
-    /// A match with axes or more than one pad, before anything is written, and errors of the writer.
+    /// A match with axes, more than one pad or a first state, before anything is written, and errors of the writer.
     pub fn write_version_1(&self, writer: &mut impl Write) -> Result<(), WriteError> {
+        if !self.header.first_state.is_empty() {
+            return Err(WriteError::FirstState);
+        }
         rplk::write(self.header.seed, self.frames, || self.inputs(), writer)
     }
 
-    /// Writes the frames before `until` as a file of version 2 with another header, but with the axes and pads of this one. The end
+    /// Writes the frames before `until` as a file of version 2 with another header, but with the axes, pads and first state of
+    /// this one. The end
     /// of the match is written only if all frames are.
     ///
     /// # Errors
@@ -332,7 +337,9 @@ impl Recording {
         until: Frame,
         writer: W,
     ) -> Result<W, WriteError> {
-        let header = Header { axes: self.header.axes, pads: self.header.pads, ..header.clone() };
+        let Header { axes, pads, .. } = self.header;
+        let first_state = self.header.first_state.clone();
+        let header = Header { axes, pads, first_state, ..header.clone() };
         let mut out = StreamRecorder::new(&header, writer)?;
         let mut checksums = self.checksums().peekable();
         let mut events = self.events().peekable();

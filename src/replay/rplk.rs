@@ -83,8 +83,11 @@ impl Replay {
     ///
     /// # Errors
     /// A replay that could not be read again as it is, before anything is written: seed 0, more than [`MAX_FRAMES`], or
-    /// axes or more than one pad, for which version 1 has no room. And errors of the writer.
+    /// axes, more than one pad or a first state, for which version 1 has no room. And errors of the writer.
     pub fn write(&self, writer: &mut impl Write) -> Result<(), WriteError> {
+        if !self.first_state.is_empty() {
+            return Err(WriteError::FirstState);
+        }
         let frames = match u32::try_from(self.inputs.len()) {
             Ok(frames) if frames <= MAX_FRAMES => frames,
             _ => return Err(WriteError::TooManyFrames { frames: self.inputs.len() }),
@@ -99,7 +102,8 @@ impl Replay {
     pub fn decode(file: &[u8]) -> Result<Self, ReadError> {
         let (seed, _) = check(file)?;
         let frames = file[HEADER_LEN..].as_chunks::<FRAME_LEN>().0;
-        Ok(Self { seed, inputs: frames.iter().copied().map(frame_inputs).collect() })
+        let inputs = frames.iter().copied().map(frame_inputs).collect();
+        Ok(Self { seed, inputs, ..Self::default() })
     }
 
     /// Reads an RPLK file from its beginning to its end.
@@ -138,7 +142,7 @@ impl Replay {
         if found != header.crc {
             return Err(ReadError::Crc { stated: header.crc, found });
         }
-        Ok(Self { seed: header.seed, inputs })
+        Ok(Self { seed: header.seed, inputs, ..Self::default() })
     }
 }
 

@@ -68,7 +68,8 @@ pub struct StreamRecorder<W> {
 }
 
 impl<W: Write> StreamRecorder<W> {
-    /// Writes the header, and waits until it is flushed: a file without a header could not be opened.
+    /// Writes the header, and waits until it is flushed: a file without a header could not be opened. The first state is passed
+    /// to the writer after it, without waiting.
     ///
     /// # Errors
     /// A header that is not valid, before anything is written, and errors of the writer.
@@ -76,6 +77,7 @@ impl<W: Write> StreamRecorder<W> {
         let (bytes, crc) = header.encode()?;
         writer.write_all(&bytes)?;
         writer.flush()?;
+        writer.write_all(&header.first_state)?;
         let rate = header.frame_rate.unwrap_or_default();
         Ok(Self {
             writer,

@@ -22,7 +22,7 @@ use core::fmt;
 ///     }
 /// }
 ///
-/// let replay = Replay { seed: 40, inputs: vec![[Buttons(1), Buttons(0)].into(); 2] };
+/// let replay = Replay { seed: 40, inputs: vec![[Buttons(1), Buttons(0)].into(); 2], ..Replay::default() };
 /// let mut seen = Vec::new();
 /// play(&replay, &mut Count { at: replay.seed }, |frame, game| seen.push((frame.0, game.at)));
 /// assert_eq!(seen, [(0, 40), (1, 41), (2, 42)]);

@@ -4,14 +4,15 @@ use super::{Header, ReadError, Recording, Replay, StreamRecorder, Tail, WriteErr
 use crate::{Frame, Input};
 
 impl Replay {
-    /// The bytes of a file: of version 1, or of version 2 if an input has an axis that is not at rest.
+    /// The bytes of a file: of version 1, or of version 2 if an input has an axis that is not at rest, or if there is a first
+    /// state.
     ///
     /// ```
     /// use rebout::replay::Replay;
     /// use rebout::{Buttons, Input};
     ///
     /// let tilted = Input::from(Buttons(1)).with_axis(1, -90);
-    /// let replay = Replay { seed: 7, inputs: vec![[tilted, Input::NEUTRAL].into()] };
+    /// let replay = Replay { seed: 7, inputs: vec![[tilted, Input::NEUTRAL].into()], ..Replay::default() };
     /// assert_eq!(Replay::of_file(&replay.to_file()?)?, replay);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -20,12 +21,15 @@ impl Replay {
     /// A replay that could not be read again: seed 0, or more frames than a file holds.
     pub fn to_file(&self) -> Result<Vec<u8>, WriteError> {
         let axes = self.inputs.iter().flat_map(|inputs| inputs.0).map(Input::axes_used).max();
-        let Some(axes @ 1..) = axes else {
+        let axes = axes.unwrap_or(0);
+        if axes == 0 && self.first_state.is_empty() {
             let mut file = Vec::new();
             self.write(&mut file)?;
             return Ok(file);
-        };
-        let mut recorder = StreamRecorder::new(&Header { axes, ..Header::new(self.seed) }, Vec::new())?;
+        }
+        let first_state = self.first_state.clone();
+        let header = Header { axes, first_state, ..Header::new(self.seed) };
+        let mut recorder = StreamRecorder::new(&header, Vec::new())?;
         for (frame, inputs) in (0..).map(Frame).zip(&self.inputs) {
             let too_many = |_| WriteError::TooManyFrames { frames: self.inputs.len() };
             recorder.record(frame, *inputs).map_err(too_many)?;
@@ -59,6 +63,7 @@ mod tests {
         Replay {
             seed: 9,
             inputs: (0..frames).map(|frame| Inputs([input(frame), input(frame + 1)])).collect(),
+            ..Replay::default()
         }
     }
 
@@ -94,8 +99,15 @@ mod tests {
     #[test]
     fn axes_of_player_two_alone_are_written() {
         let tilted = Input::NEUTRAL.with_axis(5, 1);
-        let replay = Replay { seed: 9, inputs: vec![Inputs([Input::NEUTRAL, tilted])] };
+        let replay = Replay { seed: 9, inputs: vec![Inputs([Input::NEUTRAL, tilted])], ..Replay::default() };
         assert_eq!(Replay::of_file(&replay.to_file().unwrap()).unwrap(), replay);
+    }
+
+    #[test]
+    fn first_state_is_written_and_read() {
+        let replay = Replay { first_state: vec![7; 100_000].into(), ..replay(90, 0) };
+        let file = replay.to_file().unwrap();
+        assert_eq!((file[4], Replay::of_file(&file).unwrap()), (2, replay));
     }
 
     #[test]

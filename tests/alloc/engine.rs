@@ -71,7 +71,9 @@ fn a_sync_test() {
 
 fn a_short_file_that_promises_millions_of_frames() {
     let mut file = Vec::new();
-    Replay { seed: 1, inputs: games::playground::script::fight(1, 10).unwrap() }.write(&mut file).unwrap();
+    Replay { seed: 1, inputs: games::playground::script::fight(1, 10).unwrap(), ..Replay::default() }
+        .write(&mut file)
+        .unwrap();
     file[16..20].copy_from_slice(&(1_u32 << 24).to_le_bytes());
     let (_, bytes, result) = counted(|| (Replay::decode(&file).is_err(), Replay::read(&mut &*file).is_err()));
     assert_eq!(result, (true, true));

@@ -106,7 +106,7 @@ fn playback_stops_at_a_state_that_fails() {
 
 #[test]
 fn verification_names_a_state_that_cannot_be_saved() {
-    let replay = Replay { seed: 7, inputs: (0..60).map(held).collect() };
+    let replay = Replay { seed: 7, inputs: (0..60).map(held).collect(), ..Replay::default() };
     let mut core = Core { unsaved: 30..31, ..Core::default() };
     let found = verify(&replay, &mut core, [(Frame(30), 1)]);
     assert!(matches!(found, Err(VerifyError::State { frame: Frame(30), .. })), "{found:?}");

@@ -12,7 +12,7 @@ use rebout::replay::{
     End, Header, HeaderError, MatchEvent, Outcome, ReadError, RecordError, Recording, Replay, StreamRecorder,
     Tail, VerifyError, Winner, WriteError,
 };
-use rebout::{Buttons, Config, Event, Frame, FrameRate, Input, Inputs, Player, Reason, checksum};
+use rebout::{Buttons, Config, Event, FirstState, Frame, FrameRate, Input, Inputs, Player, Reason, checksum};
 use std::io::{self, Write};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -71,7 +71,7 @@ fn a_recorded_match_is_read_back_with_everything_told_about_it() {
     let events: Vec<_> = recording.events().collect();
     assert_eq!(events, [(Frame(100), delay), (Frame(100), MatchEvent::Mark(7))]);
     assert_eq!(recording.verify(&mut Duel::new(999)), Ok(5));
-    assert_eq!(recording.to_replay(), Replay { seed: 999, inputs });
+    assert_eq!(recording.to_replay(), Replay { seed: 999, inputs, ..Replay::default() });
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn ten_minutes_of_bots_are_under_40_kib() {
     for level in [Level::Easy, Level::Normal, Level::Hard] {
         let (file, inputs) = recorded_at(level, 36_000);
         let mut version_1 = Vec::new();
-        Replay { seed: 999, inputs }.write(&mut version_1).unwrap();
+        Replay { seed: 999, inputs, ..Replay::default() }.write(&mut version_1).unwrap();
         assert!(file.len() < 40 * 1024, "{level:?}: {} bytes", file.len());
         assert_eq!(version_1.len(), 144_032);
         println!("{level:?}: {} bytes in version 2, {} in version 1", file.len(), version_1.len());
@@ -181,7 +181,9 @@ fn a_state_that_differs_is_named_by_its_frame() {
 #[test]
 fn both_versions_convert_there_and_back_to_the_same_bytes() {
     let mut version_1 = Vec::new();
-    Replay { seed: 5, inputs: fight(5, Level::Normal, 700) }.write(&mut version_1).unwrap();
+    Replay { seed: 5, inputs: fight(5, Level::Normal, 700), ..Replay::default() }
+        .write(&mut version_1)
+        .unwrap();
     let opened = Recording::open(version_1.clone()).unwrap();
     assert_eq!((opened.version(), opened.frames(), opened.tail()), (1, 700, Tail::Whole));
     assert_eq!((opened.checksums().count(), opened.events().count(), opened.end()), (0, 0, None));
@@ -218,6 +220,40 @@ fn axes_are_recorded_and_refused_by_version_1() {
     assert!(recording.inputs().eq((0..200).map(stick)));
     let error = recording.write_version_1(&mut Vec::new()).unwrap_err();
     assert!(matches!(error, WriteError::Axes { frame: Frame(0) }), "{error}");
+}
+
+#[test]
+fn first_state_is_in_version_2_and_refused_by_version_1() {
+    let first_state = FirstState::from((0..100_000_u32).map(|at| (at ^ at >> 8) as u8).collect::<Vec<_>>());
+    let header = Header { first_state: first_state.clone(), ..header() };
+    let mut recorder = StreamRecorder::new(&header, Vec::new()).unwrap();
+    let inputs = |frame: u32| Inputs::from([Buttons(frame as u16), Buttons(0)]);
+    (0..200).for_each(|frame| recorder.record(Frame(frame), inputs(frame)).unwrap());
+    let file = recorder.finish(END).unwrap();
+    let recording = Recording::open(file.clone()).unwrap();
+    assert_eq!((recording.tail(), recording.header()), (Tail::Whole, &header));
+    assert!(recording.inputs().eq((0..200).map(inputs)));
+    assert_eq!(recording.to_replay().first_state, first_state);
+    // A copy with another header keeps it, because the states follow from it.
+    let anonymous = Header::new(999);
+    let copy = recording.write_version_2(&anonymous, Frame(100), Vec::new()).unwrap();
+    assert_eq!(Recording::open(copy).unwrap().header().first_state, first_state);
+    for refused in [recording.write_version_1(&mut Vec::new()), recording.to_replay().write(&mut Vec::new())]
+    {
+        assert!(matches!(refused, Err(WriteError::FirstState)));
+    }
+    // Cut or damaged, its frames would lead to other states.
+    let start = usize::from(u16::from_le_bytes([file[6], file[7]]));
+    let states = start..start + 100_000;
+    for cut in [states.start, states.start + 50_000, states.end - 1] {
+        assert!(matches!(Recording::open(file[..cut].to_vec()), Err(ReadError::FirstState { .. })), "{cut}");
+    }
+    assert_eq!(Recording::open(file[..states.end].to_vec()).unwrap().frames(), 0);
+    for at in [states.start, states.end - 1] {
+        let mut damaged = file.clone();
+        damaged[at] ^= 0x10;
+        assert!(matches!(Recording::open(damaged), Err(ReadError::FirstStateHash { .. })), "{at}");
+    }
 }
 
 #[test]
@@ -275,6 +311,7 @@ fn the_header_of_a_match_has_the_delay_of_each_seat() {
 fn headers_that_cannot_be_read_again_are_not_written() {
     let fast = FrameRate::hz(65_535);
     let long = Header { names: ["x".repeat(65), String::new()], ..header() };
+    let too_large = Header { first_state: vec![0; (4 << 20) + 1].into(), ..header() };
     for (bad, error) in [
         (Header { seed: 0, ..header() }, HeaderError::Seed),
         (Header { axes: 7, ..header() }, HeaderError::Axes { axes: 7 }),
@@ -284,6 +321,7 @@ fn headers_that_cannot_be_read_again_are_not_written() {
         (Header { frame_rate: Some(fast), ..header() }, HeaderError::FrameRate { frame_rate: fast }),
         (Header { delay_frames: [None, Some(25)], ..header() }, HeaderError::Delay { delay_frames: 25 }),
         (long, HeaderError::Name { len: 65 }),
+        (too_large, HeaderError::FirstState { len: (4 << 20) + 1 }),
     ] {
         let mut file = Vec::new();
         let refused = StreamRecorder::new(&bad, &mut file).map(|_| ());

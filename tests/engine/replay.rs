@@ -18,7 +18,7 @@ const GOLDEN: [u8; 40] = [
 
 fn golden() -> Replay {
     let inputs = vec![Inputs::from([Buttons(1), Buttons(8)]), Inputs::from([Buttons(0), Buttons(2)])];
-    Replay { seed: 999, inputs }
+    Replay { seed: 999, inputs, ..Replay::default() }
 }
 
 fn written(replay: &Replay) -> Vec<u8> {
@@ -154,7 +154,7 @@ fn what_could_not_be_read_again_is_not_written() {
     let error = Replay { seed: 0, ..golden() }.write(&mut file).unwrap_err();
     assert!(matches!(error, WriteError::Seed), "{error}");
     let frames = MAX_FRAMES as usize + 1;
-    let long = Replay { seed: 1, inputs: vec![Inputs::default(); frames] };
+    let long = Replay { seed: 1, inputs: vec![Inputs::default(); frames], ..Replay::default() };
     assert_eq!(long.write(&mut file).unwrap_err().to_string(), "frame count: 16777217 is more than 16777216");
     assert!(file.is_empty());
 }
@@ -165,7 +165,7 @@ proptest! {
         seed in 1_u32..,
         buttons in prop::collection::vec(any::<[u16; 2]>(), 0..3000),
     ) {
-        let replay = Replay { seed, inputs: buttons.iter().map(|b| Inputs::from(b.map(Buttons))).collect() };
+        let replay = Replay { seed, inputs: buttons.iter().map(|b| Inputs::from(b.map(Buttons))).collect(), ..Replay::default() };
         let file = written(&replay);
         prop_assert_eq!(file.len(), HEADER_LEN + 4 * buttons.len());
         prop_assert_eq!(&Replay::decode(&file).unwrap(), &replay);
@@ -206,7 +206,7 @@ fn a_match_with_late_inputs_is_recorded_as_it_was_in_the_end() {
     }
     assert!(engine.stats().rollbacks > 50);
     let replay = Replay::decode(&written(&recorder.finish())).unwrap();
-    assert_eq!(replay, Replay { seed, inputs });
+    assert_eq!(replay, Replay { seed, inputs, ..Replay::default() });
     let mut again = Playground::new(replay.seed).unwrap();
     play(&replay, &mut again, |_, _| {});
     assert_eq!(again, game);
@@ -231,7 +231,7 @@ fn recorder_that_missed_a_frame_keeps_the_frames_before_it() {
     assert_eq!(outcomes, [Ok(()), Ok(()), Err(missing)]);
     assert_eq!(recorder.replay().inputs, [Inputs::from([Buttons(0); 2]), Inputs::from([Buttons(1); 2])]);
     recorder.reset(5);
-    assert_eq!(recorder.replay(), &Replay { seed: 5, inputs: Vec::new() });
+    assert_eq!(recorder.replay(), &Replay { seed: 5, inputs: Vec::new(), ..Replay::default() });
 }
 
 #[test]
@@ -285,7 +285,11 @@ fn a_recorder_takes_as_many_frames_as_a_file_may_have() {
 }
 
 fn scripted() -> Replay {
-    Replay { seed: 1, inputs: (0..1000).map(games::playground::script::golden).collect() }
+    Replay {
+        seed: 1,
+        inputs: (0..1000).map(games::playground::script::golden).collect(),
+        ..Replay::default()
+    }
 }
 
 #[test]
@@ -295,7 +299,11 @@ fn a_replay_is_verified_against_known_checksums() {
     assert_eq!(verify(&scripted(), &mut start(), known), Ok(2));
 
     let mut halfway = start();
-    play(&Replay { seed: 1, inputs: scripted().inputs[..500].to_vec() }, &mut halfway, |_, _| {});
+    play(
+        &Replay { seed: 1, inputs: scripted().inputs[..500].to_vec(), ..Replay::default() },
+        &mut halfway,
+        |_, _| {},
+    );
     let found = checksum(&halfway);
     let error = verify(&scripted(), &mut start(), [(Frame(500), 5), (Frame(1000), 6)]).unwrap_err();
     assert_eq!(error, VerifyError::Checksum { frame: Frame(500), expected: 5, found });

@@ -19,7 +19,7 @@ fn config(window: u32, prediction: Prediction) -> EngineConfig {
 /// The checksum of every state of a match that is played directly.
 fn direct(seed: u32, inputs: &[Inputs]) -> Vec<u32> {
     let mut checksums = Vec::new();
-    let replay = Replay { seed, inputs: inputs.to_vec() };
+    let replay = Replay { seed, inputs: inputs.to_vec(), ..Replay::default() };
     play(&replay, &mut Playground::new(seed).unwrap(), |_, game| checksums.push(checksum(game)));
     checksums
 }
@@ -229,7 +229,7 @@ fn scripted_players_hit_each_other_whatever_the_seed() {
     for seed in (1..50).chain([999, u32::MAX]) {
         let inputs = games::playground::script::fight(seed, 600).unwrap();
         let mut game = Playground::new(seed).unwrap();
-        play(&Replay { seed, inputs }, &mut game, |_, _| {});
+        play(&Replay { seed, inputs, ..Replay::default() }, &mut game, |_, _| {});
         assert!(game.fighters.iter().all(|fighter| fighter.hp < 100), "seed {seed}: {game:?}");
     }
     assert_eq!(games::playground::script::fight(0, 1), None);

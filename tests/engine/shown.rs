@@ -103,7 +103,7 @@ fn playback_shows_steps_and_the_end_of_a_seek() {
 
 #[test]
 fn verification_shows_nothing_and_an_offline_match_everything() {
-    let replay = Replay { seed: 7, inputs: (0..60).map(held).collect() };
+    let replay = Replay { seed: 7, inputs: (0..60).map(held).collect(), ..Replay::default() };
     let mut core = Core::default();
     let _ = verify(&replay, &mut core, [(Frame(30), 1)]);
     assert!(core.steps.len() == 60 && core.steps.iter().all(|step| !step.is_shown));

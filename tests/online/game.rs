@@ -23,7 +23,13 @@ pub(crate) struct Tally {
 
 impl Tally {
     pub(crate) fn new(seed: u32, last: u32) -> Self {
-        Self { state: Sums { sums: [seed, 0], frame: 0, last }, bias: 0 }
+        Self::of(seed, last, &[])
+    }
+
+    /// The game of a match with a first state.
+    pub(crate) fn of(seed: u32, last: u32, first_state: &[u8]) -> Self {
+        let sum = first_state.iter().fold(0, |sum: u32, byte| sum.wrapping_mul(31) + u32::from(*byte));
+        Self { state: Sums { sums: [seed, sum], frame: 0, last }, bias: 0 }
     }
 }
 
@@ -115,10 +121,10 @@ impl<D: rebout::net::Datagrams> Machine<D> {
                 self.guests.push(name);
                 self.online.answer(self.accepts);
             }
-            Now::Begin { seed, seat, .. } => {
+            Now::Begin { seed, seat, first_state, .. } => {
                 let agreed = self.online.agreed().expect("the terms");
-                assert_eq!((agreed.seed, agreed.seat), (seed, seat));
-                let game = Tally { bias: self.bias, ..Tally::new(seed, self.last) };
+                assert_eq!((agreed.seed, agreed.seat, &agreed.first_state), (seed, seat, &first_state));
+                let game = Tally { bias: self.bias, ..Tally::of(seed, self.last, &first_state) };
                 self.online.start(self.game.insert(game));
                 return true;
             }

@@ -2,6 +2,7 @@
 
 mod closing;
 mod connecting;
+mod first_state;
 mod folder;
 mod game;
 mod keys;

@@ -104,6 +104,16 @@ fn four_players_at_two_machines_play_over_udp() {
     }
 }
 
+#[test]
+fn first_state_of_4_mib_arrives_over_udp() {
+    let bytes: Vec<u8> = (0..4 << 20).map(|at: u32| (at ^ at >> 11) as u8).collect();
+    let host = Online::host(options().first_state(bytes)).unwrap();
+    let invite = host.share().to_owned();
+    let joiner = options().first_state_limit(4 << 20);
+    let there = thread::spawn(move || play(Online::join(joiner, &invite).unwrap(), |_| ()));
+    assert_agreed(&play(host, |_| ()), &there.join().unwrap());
+}
+
 /// Runs two machines and `others` until `done`.
 fn run(
     machines: &mut [Machine<Udp>; 2],

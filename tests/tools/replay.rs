@@ -106,7 +106,7 @@ fn verify_refuses_what_proves_nothing() {
     let scratch = Scratch::new("nothing");
     let file = scratch.file("old.rplk");
     let mut bytes = Vec::new();
-    Replay { seed: 1, inputs: vec![Inputs::default(); 10] }.write(&mut bytes).unwrap();
+    Replay { seed: 1, inputs: vec![Inputs::default(); 10], ..Replay::default() }.write(&mut bytes).unwrap();
     std::fs::write(&file, bytes).unwrap();
     assert!(fails(2, &["verify", &file]).ends_with("does not tell its game: --game duel or playground"));
     assert!(
@@ -132,6 +132,24 @@ fn convert_there_and_back_gives_the_same_bytes() {
     assert_eq!(shared.header().names, ["", ""]);
     assert_eq!((shared.header().recorded_at_secs, shared.end()), (0, named.end()));
     assert!(shared.checksums().eq(named.checksums()) && shared.events().eq(named.events()));
+}
+
+#[test]
+fn first_state_is_shown_kept_and_not_written_to_version_1() {
+    let scratch = Scratch::new("first-state");
+    let header = Header { first_state: vec![7; 70_000].into(), ..Header::new(1) };
+    let mut recorder = StreamRecorder::new(&header, Vec::new()).unwrap();
+    (0..120).for_each(|frame| recorder.record(Frame(frame), Inputs::default()).unwrap());
+    let [from, to, cut] = ["state.rplk", "one.rplk", "cut.rplk"].map(|name| scratch.file(name));
+    std::fs::write(&from, recorder.finish(end()).unwrap()).unwrap();
+    let told = format!("first state   70000 bytes, hash {:#018x}\n", header.first_state.hash());
+    assert!(succeeds(&["info", &from]).contains(&told));
+    assert!(succeeds(&["export", &from]).contains(r#""first_state_bytes":70000"#));
+    assert!(fails(2, &["convert", &from, &to, "--to", "1"]).contains("first state: the match has one"));
+    assert!(!Path::new(&to).exists());
+    succeeds(&["cut", &from, "10", "60", &cut]);
+    let kept = Recording::open(std::fs::read(&cut).unwrap()).unwrap();
+    assert_eq!((kept.frames(), &kept.header().first_state), (60, &header.first_state));
 }
 
 #[test]

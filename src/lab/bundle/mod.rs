@@ -44,7 +44,7 @@ mod tests {
             inputs: (0..100).map(|frame| (Frame(frame), inputs_of(frame))).collect(),
             complete: false,
         };
-        let replay = Replay { seed: 5, inputs: (0..100).map(inputs_of).collect() };
+        let replay = Replay { seed: 5, inputs: (0..100).map(inputs_of).collect(), ..Replay::default() };
         Bundle::new("game", autopsy, replay).unwrap()
     }
 

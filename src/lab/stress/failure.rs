@@ -43,7 +43,7 @@ impl Failure {
     #[must_use]
     pub fn replay(&self) -> Option<Replay> {
         let Outcome { game_seed: seed, inputs, .. } = &self.outcome;
-        (*seed != 0).then(|| Replay { seed: *seed, inputs: inputs.clone() })
+        (*seed != 0).then(|| Replay { seed: *seed, inputs: inputs.clone(), ..Replay::default() })
     }
 
     /// The bundle of the desync as files with its page, for [`folder::write`](crate::net::folder::write); the replay alone if there was

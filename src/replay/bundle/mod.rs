@@ -29,8 +29,10 @@ const MAX_NAME: usize = 64;
 /// The most bytes in a text file. A report of as many leaves as are ever exchanged has a quarter of that.
 const MAX_TEXT_FILE: u64 = 1 << 20;
 
-/// The most bytes in a replay.
-const MAX_REPLAY_FILE: u64 = crate::replay::HEADER_LEN as u64 + 4 * crate::replay::MAX_FRAMES as u64;
+/// The most bytes in a replay: of version 1, or a first state and inputs of version 2.
+const MAX_REPLAY_FILE: u64 = crate::replay::HEADER_LEN as u64
+    + crate::Config::MAX_FIRST_STATE as u64
+    + 4 * crate::replay::MAX_FRAMES as u64;
 
 /// The most inputs in an autopsy. A session keeps far fewer, and a replay of few bytes may have millions.
 const MAX_INPUTS: u32 = 1 << 16;
@@ -137,12 +139,13 @@ impl Bundle {
         format!(
             "Desync in {game:?}, as {} saw it\n\n{autopsy}\n\
              The first diverging state on each machine is in {} and {}.\n\
-             The whole match, {} frames from seed {}, is in inputs.rplk.\n",
+             The whole match, {} frames from seed {} and a first state of {} bytes, is in inputs.rplk.\n",
             autopsy.local,
             STATES[0],
             STATES[1],
             replay.inputs.len(),
             replay.seed,
+            replay.first_state.len(),
         )
     }
 
@@ -253,7 +256,7 @@ mod tests {
     }
 
     fn replay(frames: u32) -> Replay {
-        Replay { seed: 5, inputs: (0..frames).map(inputs_of).collect() }
+        Replay { seed: 5, inputs: (0..frames).map(inputs_of).collect(), ..Replay::default() }
     }
 
     /// Two states of one field that differ in frame 100, with the inputs of these frames.

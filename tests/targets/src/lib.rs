@@ -24,7 +24,7 @@ pub const FACTS: [Fact; 5] = [
 
 /// The published checksum of a thousand scripted frames.
 fn golden() -> u64 {
-    let replay = Replay { seed: 1, inputs: (0..1_000).map(script::golden).collect() };
+    let replay = Replay { seed: 1, inputs: (0..1_000).map(script::golden).collect(), ..Replay::default() };
     u64::from(last_checksum(&replay, Playground::new(1).expect("a seed")))
 }
 
@@ -37,7 +37,7 @@ fn replays() -> u64 {
                 |player| random(&Turn { game: &(), player, frame: Frame(frame), seed }, Buttons(0x3FF), 0);
             Inputs(Player::BOTH.map(held))
         };
-        let replay = Replay { seed, inputs: (0..3_600).map(inputs_of).collect() };
+        let replay = Replay { seed, inputs: (0..3_600).map(inputs_of).collect(), ..Replay::default() };
         let mut file = Vec::new();
         replay.write(&mut file).expect("it fits the format");
         digest.bytes(&file);
