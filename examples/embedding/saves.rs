@@ -1,7 +1,10 @@
-//! Four games of `docs/EMBEDDING.md` that are not `Copy`: one with heap memory, one behind a handle, an emulator's core, and
-//! one whose world belongs to an engine.
+//! Four games of `docs/EMBEDDING.md` and `docs/EMULATORS.md` that are not `Copy`: one with heap memory, one behind a handle, an
+//! emulator's core, and one whose world belongs to an engine.
 
-use rebout::{Config, Cues, Game, Inputs, Pages, Player, Save, Saving, StateError, fields};
+use rebout::{
+    Config, Cues, FirstState, FrameRate, Game, Inputs, Options, Pages, Player, Save, Saving, StateError,
+    fields,
+};
 
 // 1. Heap memory: the snapshot has the same fields, and is overwritten in place.
 
@@ -100,6 +103,26 @@ pub(crate) struct Cabinet {
     pub(crate) core: Core,
 }
 
+impl Cabinet {
+    /// The options of both machines. `av_info_fps` is the frame rate that the core gives.
+    pub(crate) fn options(&self, content_hash: u64, av_info_fps: f64) -> Options {
+        let mut config = Config::new(0x636f_7265);
+        config.game.content_hash = content_hash; // the core's version and options, and the checksum of the ROM
+        config.game.frame_rate = FrameRate::from_f64(av_info_fps); // 60.0988 is 39375000/655171
+        Options::with_config(config).first_state(self.state()).first_state_limit(CORE_BYTES as u32)
+    }
+
+    pub(crate) fn state(&self) -> Vec<u8> {
+        self.snapshot().memory.to_vec()
+    }
+
+    /// Takes over the host's state before the match; whether the core could.
+    pub(crate) fn begin(&mut self, first_state: &FirstState) -> bool {
+        let state: Result<&[u8; CORE_BYTES], _> = first_state[..].try_into();
+        state.is_ok_and(|state| self.core.unserialize(state))
+    }
+}
+
 pub(crate) struct CoreState {
     memory: Box<[u8; CORE_BYTES]>,
 }
@@ -115,6 +138,7 @@ impl Save for Cabinet {
     }
 
     fn save(&self, slot: &mut CoreState) -> Result<(), StateError> {
+        slot.memory.fill(0); // a core may leave bytes unwritten
         let is_saved = self.core.serialize(&mut slot.memory);
         is_saved.then_some(()).ok_or_else(|| StateError::new("the core did not serialize its state"))
     }

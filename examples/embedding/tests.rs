@@ -1,4 +1,4 @@
-//! Holds that the code in `docs/EMBEDDING.md` is that of the example, and that the example works.
+//! Holds that the code in `docs/EMBEDDING.md` and `docs/EMULATORS.md` is that of the example, and that the example works.
 
 use crate::offline;
 use crate::online;
@@ -7,13 +7,14 @@ use crate::sticks;
 use crate::volley::{DOWN, Volley};
 use rebout::replay::{self, RecordError, Recorder};
 use rebout::{
-    Advanced, Buttons, ConnectOptions, Connection, CueChange, CueEvent, Event, Finish, Frame, Game, Inputs,
-    Lobby, Options, Player, Protocol, Session, SyncTest, Verdict, checksum,
+    Advanced, Buttons, ConnectOptions, Connection, CueChange, CueEvent, Event, Finish, FirstState, Frame,
+    Game, Inputs, Lobby, Online, Options, Player, Protocol, Save, Session, SyncTest, Verdict, checksum,
 };
 use std::collections::HashMap;
 use std::time::Duration;
 
-const PAGE: &str = include_str!("../../docs/EMBEDDING.md");
+const PAGES: [(&str, usize); 2] =
+    [(include_str!("../../docs/EMBEDDING.md"), 10), (include_str!("../../docs/EMULATORS.md"), 6)];
 const SOURCES: [(&str, &str); 9] = [
     ("volley.rs", include_str!("volley.rs")),
     ("online.rs", include_str!("online.rs")),
@@ -41,9 +42,13 @@ fn quotes(source: &str, block: &[&str]) -> bool {
 }
 
 #[test]
-fn every_line_of_rust_on_the_page_is_compiled() {
+fn every_line_of_rust_on_the_pages_is_compiled() {
+    PAGES.into_iter().for_each(|(page, least)| compiled(page, least));
+}
+
+fn compiled(page: &str, least: usize) {
     let mut blocks = 0;
-    for part in PAGE.split("```rust\n").skip(1) {
+    for part in page.split("```rust\n").skip(1) {
         let block = dedent(&part.split("```").next().unwrap().lines().collect::<Vec<_>>());
         // A line of dots stands for what the page leaves out.
         for piece in block.split(|line| line.trim() == "// ...") {
@@ -56,7 +61,7 @@ fn every_line_of_rust_on_the_page_is_compiled() {
         }
         blocks += 1;
     }
-    assert!(blocks >= 10, "{blocks} blocks of code");
+    assert!(blocks >= least, "{blocks} blocks of code");
 }
 
 /// Holds one button for ever, and keeps what it is told.
@@ -174,6 +179,19 @@ fn networking_code_is_short_and_names_few_things() {
     assert!(code.len() <= 40, "{} lines", code.len());
     let names = code.iter().find_map(|line| line.strip_prefix("use rebout::{")).unwrap();
     assert!(names.split(',').count() <= 12, "{names}");
+}
+
+#[test]
+fn cabinet_begins_in_the_first_state_of_the_host() {
+    let cabinet = || crate::saves::Cabinet { core: crate::saves::Core::new() };
+    let (mut host, mut joiner) = (cabinet(), cabinet());
+    host.core.run(5, 9);
+    assert_ne!(checksum(&host.snapshot()), checksum(&joiner.snapshot()));
+    let first_state = FirstState::from(host.state());
+    assert!(joiner.begin(&first_state));
+    assert_eq!(checksum(&host.snapshot()), checksum(&joiner.snapshot()));
+    assert!(!joiner.begin(&FirstState::from(vec![0; 7])), "a state of another core");
+    assert!(Online::<crate::saves::CoreState>::host(host.options(1, 60.098_813_897_440_515)).is_ok());
 }
 
 #[test]
