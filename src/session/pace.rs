@@ -312,4 +312,17 @@ mod tests {
         assert_eq!(justified(FRAME, &FrameLead::default(), &arrivals, Some(FRAME)), 0);
         assert_eq!(justified(FRAME, &lead, &Arrivals::new(at(0)), Some(FRAME)), 0);
     }
+
+    #[test]
+    fn frames_stepped_again_after_a_barrier_are_no_sample() {
+        let mut pace = Pace::new(at(0), FrameRate::default(), &agreed(true, None), None);
+        pace.sample_gap(Frame(20), Frame(18));
+        pace.heard(at(0), 1, Frame(19), Frame(16));
+        assert_eq!(pace.lead_frames(), 0.0);
+        pace.went_back(Frame(21));
+        (14..22).for_each(|stepped| pace.sample_gap(Frame(stepped), Frame(21)));
+        assert_eq!(pace.lead_frames(), 0.0, "the inputs of these frames were given before");
+        pace.sample_gap(Frame(14), Frame(22));
+        assert!(pace.lead_frames() < 0.0, "a new input of the peer");
+    }
 }

@@ -191,6 +191,27 @@ fn barrier_that_was_mispredicted_is_not_waited_for() {
 }
 
 #[test]
+fn cues_beyond_a_hidden_barrier_are_cancelled() {
+    let mut core = Core { barrier: |state| state.frame == 5 && state.sum % 2 == 1, ..Core::default() };
+    let mut engine = Rollback::new(EngineConfig::default(), &core);
+    for frame in 0..8 {
+        engine.confirm(Player::One, Frame(frame), Buttons(0)).unwrap();
+        if frame < 2 {
+            engine.confirm(Player::Two, Frame(frame), Buttons(2)).unwrap();
+        }
+        assert_eq!(engine.advance(&mut core), Advance::Stepped);
+    }
+    engine.confirm(Player::Two, Frame(2), Buttons(3)).unwrap();
+    assert_eq!((engine.advance(&mut core), engine.current()), (Advance::Stalled, Frame(5)));
+    let told = |change: fn(CueChange) -> bool| {
+        let events = engine.cues().iter().filter(move |event| change(event.change));
+        events.map(|event| event.frame.0).collect::<Vec<_>>()
+    };
+    assert_eq!(told(|change| change == CueChange::Cancel), [2, 3, 4, 5, 6, 7]);
+    assert_eq!(told(|change| matches!(change, CueChange::Start { .. })), [2, 3, 4]);
+}
+
+#[test]
 fn sync_test_steps_barriers_like_any_other_state() {
     let mut core = Core { barrier: RULES[0], ..Core::default() };
     let mut test = SyncTest::new(&core, 8, 1);

@@ -5,7 +5,7 @@ use core::time::Duration;
 use games::handle::{Core, CoreState};
 use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::{Play, Setup, SimMatch};
-use rebout::{Advanced, Buttons, Event, Frame, Inputs, Player, Saving, Verdict};
+use rebout::{Advanced, Buttons, Event, Frame, Inputs, Player, Protocol, Saving, Verdict};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -42,10 +42,12 @@ fn play(setup: Setup, play: Play<Core>) -> ([Watched; 2], Duration, Vec<(u32, In
     let watched = [0, 1].map(|id| {
         let watched: Rc<RefCell<Watched>> = Rc::default();
         let here = Rc::clone(&watched);
-        sim.world.machine_mut(id).watch = Some(Box::new(move |_, advanced, session, _| {
+        sim.world.machine_mut(id).watch = Some(Box::new(move |now, advanced, session, _| {
             if advanced == Advanced::Ended {
                 return;
             }
+            let is_awake = session.wants_attention(now + Duration::from_millis(50));
+            assert!(advanced != Advanced::Stalled || !is_awake, "a stalled frame waits for a packet");
             let mut watched = here.borrow_mut();
             watched.went_back += u32::from(session.current() < watched.newest);
             watched.newest = session.current();
