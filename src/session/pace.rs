@@ -25,8 +25,6 @@ pub(super) struct Pace {
     /// Our delay as the peer was last told.
     told_delay_frames: u32,
     peer_delay_frames: u32,
-    /// The lead is measured once the peer's inputs up to this frame are known.
-    lead_after: Frame,
     /// A delay that the peer has announced, and the frame from which on it holds.
     announced: Option<(Frame, u32)>,
 }
@@ -47,7 +45,6 @@ impl Pace {
             delay_frames: u32::from(agreed.delay_frames),
             told_delay_frames: u32::from(agreed.announced_delay_frames),
             peer_delay_frames: u32::from(agreed.peer_delay_frames),
-            lead_after: Frame::ZERO,
             announced: None,
         }
     }
@@ -68,7 +65,7 @@ impl Pace {
     /// see a lead that neither has.
     #[inline(always)]
     pub(super) fn sample_gap(&mut self, stepped: Frame, known: Frame) {
-        if known > self.lead_after {
+        if known > Frame::ZERO {
             self.lead.stepped(stepped.0.wrapping_sub(known.0).wrapping_add(1).cast_signed());
         }
     }
@@ -111,12 +108,6 @@ impl Pace {
     #[inline]
     pub(super) fn rate_change(&mut self) -> Option<RateChange> {
         self.clock.rate_change()
-    }
-
-    /// This machine has gone back to a barrier, and has given its inputs before `own_end` already. The peer does the same. Until it
-    /// gives inputs beyond those, the frames that are stepped again say nothing about the lead.
-    pub(super) fn went_back(&mut self, own_end: Frame) {
-        self.lead_after = own_end;
     }
 
     /// A frame was due at `now` and was not stepped.
@@ -311,18 +302,5 @@ mod tests {
         assert_eq!(justified(FRAME, &lead, &arrivals, None), 0);
         assert_eq!(justified(FRAME, &FrameLead::default(), &arrivals, Some(FRAME)), 0);
         assert_eq!(justified(FRAME, &lead, &Arrivals::new(at(0)), Some(FRAME)), 0);
-    }
-
-    #[test]
-    fn frames_stepped_again_after_a_barrier_are_no_sample() {
-        let mut pace = Pace::new(at(0), FrameRate::default(), &agreed(true, None), None);
-        pace.sample_gap(Frame(20), Frame(18));
-        pace.heard(at(0), 1, Frame(19), Frame(16));
-        assert_eq!(pace.lead_frames(), 0.0);
-        pace.went_back(Frame(21));
-        (14..22).for_each(|stepped| pace.sample_gap(Frame(stepped), Frame(21)));
-        assert_eq!(pace.lead_frames(), 0.0, "the inputs of these frames were given before");
-        pace.sample_gap(Frame(14), Frame(22));
-        assert!(pace.lead_frames() < 0.0, "a new input of the peer");
     }
 }

@@ -73,9 +73,6 @@ impl<S: Fields> Session<S> {
                 Advanced::Stepped
             }
             Advance::Stalled => {
-                if self.simulation.current() < stepped_frame {
-                    self.pace.went_back(self.simulation.own_end());
-                }
                 self.pace.stalled(now);
                 self.stream.ask_for_frame();
                 Advanced::Stalled
