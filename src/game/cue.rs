@@ -119,9 +119,10 @@ impl Cues {
         Self { marks: Some(Box::new(marks)), ..Self::unseen() }
     }
 
-    /// The phases that were recorded, for the next step to begin anew.
-    pub(crate) fn take_marks(&mut self) -> Vec<Mark> {
-        self.marks.as_mut().map_or_else(Vec::new, |marks| marks.take_list())
+    /// The list of phases that a step records, to be looked at, swapped or cleared. `None` if none are recorded.
+    #[inline]
+    pub(crate) fn marks(&mut self) -> Option<&mut Vec<Mark>> {
+        self.marks.as_mut().map(|marks| marks.list())
     }
 
     /// The phases that were recorded.

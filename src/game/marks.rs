@@ -58,6 +58,11 @@ impl Marks {
         self.list.push(Mark::new(name, value));
     }
 
+    #[inline]
+    pub(super) fn list(&mut self) -> &mut Vec<Mark> {
+        &mut self.list
+    }
+
     /// The marks of the step. The next step begins anew.
     pub(crate) fn take_list(&mut self) -> Vec<Mark> {
         core::mem::take(&mut self.list)

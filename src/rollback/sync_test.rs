@@ -218,7 +218,9 @@ impl<S: Fields> SyncTest<S> {
         if let Some(state) = self.states.claim(frame) {
             game.save(&mut state.snapshot).map_err(|error| SyncTestError::State { frame, error })?;
             state.image.take(&state.snapshot);
-            state.marks = self.cues.take_marks();
+            if let Some(marks) = self.cues.marks() {
+                core::mem::swap(&mut state.marks, marks);
+            }
         }
         Ok(())
     }
@@ -227,7 +229,9 @@ impl<S: Fields> SyncTest<S> {
     fn step<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G, is_shown: bool) {
         let inputs = self.inputs.get(frame).copied().unwrap_or_default();
         self.cues.begin(is_shown);
-        self.cues.take_marks();
+        if let Some(marks) = self.cues.marks() {
+            marks.clear();
+        }
         game.step(inputs, &mut self.cues);
     }
 
@@ -292,17 +296,28 @@ impl<S: Fields> SyncTest<S> {
         game: &mut G,
     ) -> Result<(), SyncTestError> {
         self.step(frame, game, false);
-        let compared = self.compare(frame.next(), depth, game);
-        if let Err(SyncTestError::Resimulation { .. }) = compared
-            && self.depends_on_shown(frame, depth, game).unwrap_or(false)
-        {
-            let state = self.states.get(frame.next()).expect("kept for the greatest depth");
-            return Err(SyncTestError::Shown {
-                frame: frame.next(),
-                fields: diff(&state.snapshot, &self.again),
-            });
+        match self.compare(frame.next(), depth, game) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.explain(error, frame, depth, game)),
         }
-        compared
+    }
+
+    /// The error about the step of `frame`: another one if the step depends on whether it is shown.
+    #[cold]
+    #[inline(never)]
+    fn explain<G: Game<Snapshot = S>>(
+        &mut self,
+        error: SyncTestError,
+        frame: Frame,
+        depth: u32,
+        game: &mut G,
+    ) -> SyncTestError {
+        let differs = matches!(error, SyncTestError::Resimulation { .. });
+        if !differs || !self.depends_on_shown(frame, depth, game).unwrap_or(false) {
+            return error;
+        }
+        let state = self.states.get(frame.next()).expect("kept for the greatest depth");
+        SyncTestError::Shown { frame: frame.next(), fields: diff(&state.snapshot, &self.again) }
     }
 
     /// Whether the step of `frame` leads to the stored state if it is shown, and to another if it is not.
@@ -352,8 +367,16 @@ impl<S: Fields> SyncTest<S> {
         if state.image.is_of(&self.again) {
             return Ok(());
         }
-        let phase = first_difference(&state.marks, &self.cues.take_marks());
-        Err(SyncTestError::Resimulation { frame, depth, phase, fields: diff(&state.snapshot, &self.again) })
+        Err(self.difference(frame, depth))
+    }
+
+    /// The difference between the stored state of `frame` and the one that was saved last.
+    #[cold]
+    #[inline(never)]
+    fn difference(&mut self, frame: Frame, depth: u32) -> SyncTestError {
+        let state = self.states.get(frame).expect("kept for the greatest depth");
+        let phase = self.cues.marks().and_then(|again| first_difference(&state.marks, again));
+        SyncTestError::Resimulation { frame, depth, phase, fields: diff(&state.snapshot, &self.again) }
     }
 
     /// Counts whether this frame changed the inputs and the state.
