@@ -1,6 +1,6 @@
-//! The kinds of packets of a format, each with its byte and its name.
+//! Kinds of packets and other values of one byte, each with its byte and its name.
 
-/// Makes an enum of kinds. `Display` is the name as the format's document has it.
+/// Makes an enum of kinds. `Display` is the name, as the format's document has it if there is one.
 macro_rules! kinds {
     ($(#[$about:meta])* $type:ident: $($(#[$doc:meta])* $name:ident($byte:literal) = $text:literal,)*) => {
         $crate::protocol::texts! {

@@ -106,6 +106,7 @@ const PARTS: &[(&str, &str)] = &[
     ("authority/client/by_frames.rs", "ByFrames"),
     ("authority/client/by_arrival.rs", "ByArrival"),
     ("authority/client/steps.rs", "Steps"),
+    ("authority/client/own.rs", "Own"),
     ("authority/dialect/game/connection.rs", "Connection"),
     ("authority/dialect/game/server_link.rs", "ServerLink"),
     ("authority/dialect/game/client_link.rs", "ClientLink"),

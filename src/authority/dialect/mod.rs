@@ -206,15 +206,15 @@ pub(crate) trait ServerEnd: Debug {
     fn plan_broadcast(&mut self, parts: &Parts, budget: usize) -> usize;
 
     /// Writes the next of the chosen datagrams, with the numbers of this connection.
-    fn write_broadcast(&mut self, now: Time, parts: &Parts, rest: &Rest, buf: &mut [u8]) -> Option<usize>;
+    fn write_broadcast(&mut self, now: Time, parts: &Parts, rest: Rest, buf: &mut [u8]) -> Option<usize>;
 }
 
-/// The rest of a broadcast to one client.
+/// The rest of a broadcast to one client. It fits a register, because every datagram of a snapshot is handed one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rest {
     /// The datagram that is sent next, and how many there are.
-    pub(crate) at: usize,
-    pub(crate) count: usize,
+    pub(crate) at: u16,
+    pub(crate) count: u16,
     /// The input of the client that was applied last.
     pub(crate) applied: u32,
 }

@@ -241,7 +241,7 @@ impl<W: Wire> Seat<W> {
 
     /// Has the next broadcast to send.
     pub(super) fn begin_broadcast(&mut self, parts: &Parts, budget: usize) {
-        let count = self.link.plan_broadcast(parts, budget);
+        let count = self.link.plan_broadcast(parts, budget) as u16;
         self.outgoing.broadcast = Some(Rest { at: 0, count, applied: self.inputs.applied() });
     }
 
@@ -274,7 +274,7 @@ impl<W: Wire> Seat<W> {
             return len.map(|len| Written { len, is_snapshot: false });
         }
         let rest = self.outgoing.broadcast.take().filter(|rest| rest.at < rest.count)?;
-        let len = self.link.write_broadcast(now, parts, &rest, buf)?;
+        let len = self.link.write_broadcast(now, parts, rest, buf)?;
         if rest.at + 1 < rest.count {
             self.outgoing.broadcast = Some(Rest { at: rest.at + 1, ..rest });
         }

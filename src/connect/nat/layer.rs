@@ -156,7 +156,7 @@ impl<'a, P: Protocol> NatLayer<'a, P> {
 #[cfg(test)]
 mod tests {
     use super::super::manual::Manual;
-    use super::super::signalling::Signalling;
+    use super::super::signalling::{Client, Signalling};
     use super::super::{NatConfig, RelayPolicy};
     use super::*;
     use crate::connect::seal::Randomness;
@@ -169,7 +169,8 @@ mod tests {
     fn nat(relay: RelayPolicy) -> NatTraversal {
         let mut config = NatConfig::new(std::time::Instant::now(), [at("192.0.2.1:7000")]);
         (config.relay, config.randomness) = (relay, Randomness::Seeded(1));
-        NatTraversal::new(config, Signalling::manual(false), Manual::default()).unwrap()
+        NatTraversal::new(config, Signalling::new(Client::Manual { is_host: false }), Manual::default())
+            .unwrap()
     }
 
     #[test]

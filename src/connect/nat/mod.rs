@@ -96,7 +96,7 @@ use relay::Relay;
 use report::Report;
 use searches::Searches;
 use signal::Signal;
-use signalling::Signalling;
+use signalling::{Client, Signalling};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 
 /// The inner address of a guest that has not answered yet.
@@ -180,7 +180,7 @@ impl NatTraversal {
     /// If the operating system has no random bytes.
     pub fn host(config: NatConfig, server: SocketAddr, secret: &[u8; 32]) -> Result<Self, SealError> {
         let registration = Registration::new(server, secret, config.randomness)?;
-        Self::new(config, Signalling::host(registration), Manual::default())
+        Self::new(config, Signalling::new(Client::Host(Box::new(registration))), Manual::default())
     }
 
     /// A joiner that asks for its host at a rendezvous. Its seal is one [by signalling](Seal::join_by_signal).
@@ -189,7 +189,7 @@ impl NatTraversal {
     /// If the operating system has no random bytes.
     pub fn join(config: NatConfig, rendezvous: &Rendezvous) -> Result<Self, SealError> {
         let request = JoinRequest::new(rendezvous.server, rendezvous.room, config.randomness)?;
-        Self::new(config, Signalling::join(request), Manual::default())
+        Self::new(config, Signalling::new(Client::Joiner(Box::new(request))), Manual::default())
     }
 
     /// A host without a rendezvous: the players send each other two texts.
@@ -197,7 +197,7 @@ impl NatTraversal {
     /// # Errors
     /// If the operating system has no random bytes.
     pub fn host_manual(config: NatConfig) -> Result<Self, SealError> {
-        Self::new(config, Signalling::manual(true), Manual::default())
+        Self::new(config, Signalling::new(Client::Manual { is_host: true }), Manual::default())
     }
 
     /// A joiner without a rendezvous, with the host's [offer](Self::offer). Its seal is one
@@ -206,7 +206,7 @@ impl NatTraversal {
     /// # Errors
     /// If the operating system has no random bytes.
     pub fn join_manual(config: NatConfig, offer: &Offer) -> Result<Self, SealError> {
-        Self::new(config, Signalling::manual(false), Manual::joiner(offer))
+        Self::new(config, Signalling::new(Client::Manual { is_host: false }), Manual::joiner(offer))
     }
 
     fn new(config: NatConfig, signalling: Signalling, manual: Manual) -> Result<Self, SealError> {

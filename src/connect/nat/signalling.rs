@@ -35,8 +35,9 @@ struct Posted {
     unanswered_since: Option<Time>,
 }
 
+/// The other end of signalling: the server of a host or of a joiner, or the players themselves.
 #[derive(Debug)]
-enum Client {
+pub(super) enum Client {
     Host(Box<Registration>),
     Joiner(Box<JoinRequest>),
     /// The players send each other two texts.
@@ -46,19 +47,7 @@ enum Client {
 }
 
 impl Signalling {
-    pub(super) fn host(registration: Registration) -> Self {
-        Self::new(Client::Host(Box::new(registration)))
-    }
-
-    pub(super) fn join(post: JoinRequest) -> Self {
-        Self::new(Client::Joiner(Box::new(post)))
-    }
-
-    pub(super) fn manual(is_host: bool) -> Self {
-        Self::new(Client::Manual { is_host })
-    }
-
-    fn new(client: Client) -> Self {
+    pub(super) fn new(client: Client) -> Self {
         Self {
             client,
             ticket: None,
@@ -241,8 +230,15 @@ mod tests {
         Time::ZERO + Span::from_secs(secs)
     }
 
+    fn host() -> Signalling {
+        let registration = Registration::new(SERVER, &[7; 32], Randomness::Seeded(1)).unwrap();
+        Signalling::new(Client::Host(Box::new(registration)))
+    }
+
     fn joiner() -> Signalling {
-        Signalling::join(JoinRequest::new(SERVER, [7; 16], Randomness::Seeded(1)).unwrap())
+        Signalling::new(Client::Joiner(Box::new(
+            JoinRequest::new(SERVER, [7; 16], Randomness::Seeded(1)).unwrap(),
+        )))
     }
 
     /// The news that wait: that the server has answered, or why there is no answer for now.
@@ -337,7 +333,7 @@ mod tests {
 
     /// The news of a host that polls every second. `answers` is given each nonce and time, and returns the server's packets.
     fn host_news(secs_run: u64, answers: impl Fn(u64, u64) -> Vec<Packet<'static>>) -> Vec<(u64, String)> {
-        let mut host = Signalling::host(Registration::new(SERVER, &[7; 32], Randomness::Seeded(1)).unwrap());
+        let mut host = host();
         let (mut news, mut buf) = (Vec::new(), [0; 1_200]);
         for at in 0..secs_run {
             host.run(secs(at), || Some(1));
@@ -391,8 +387,7 @@ mod tests {
     #[test]
     fn a_host_tells_no_refusal_of_a_busy_server() {
         let refused = |why| {
-            let mut host =
-                Signalling::host(Registration::new(SERVER, &[7; 32], Randomness::Seeded(1)).unwrap());
+            let mut host = host();
             let mut buf = [0; 1_200];
             host.run(secs(0), || Some(1));
             let (to, len) = host.poll_transmit(secs(0), &mut buf).unwrap();

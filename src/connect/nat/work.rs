@@ -316,7 +316,7 @@ mod tests {
     use super::super::NatConfig;
     use super::super::candidate::Candidate;
     use super::super::signal::Credentials;
-    use super::super::signalling::Signalling;
+    use super::super::signalling::{Client, Signalling};
     use super::*;
     use crate::connect::invite::Rendezvous;
     use crate::connect::seal::Randomness;
@@ -446,7 +446,7 @@ mod tests {
     #[test]
     fn a_peer_is_looked_at_every_50_ms() {
         let mut host = Host::new();
-        host.nat.signalling = Signalling::manual(true);
+        host.nat.signalling = Signalling::new(Client::Manual { is_host: true });
         host.work(ms(1));
         assert_eq!(host.nat.poll_timeout(), None);
         assert!(host.offered(ms(1)).is_some());

@@ -151,8 +151,8 @@ fn outcome<'a>(kind: u8, reader: &mut Reader<'a>) -> Result<Outcome<'a>, DecodeE
         return signal(RESP, reader).map(Outcome::Answered);
     }
     reader.end().ok_or(DecodeError::Length)?;
-    match Denial::ALL.iter().find(|denial| denial.number() == kind) {
-        Some(denial) => Ok(Outcome::Refused(*denial)),
+    match Denial::from_byte(kind) {
+        Some(denial) => Ok(Outcome::Refused(denial)),
         None if kind == 0 => Ok(Outcome::Posted),
         None => Err(DecodeError::Outcome),
     }

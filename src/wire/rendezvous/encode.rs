@@ -75,7 +75,7 @@ pub fn encode(packet: &Packet<'_>, buf: &mut [u8]) -> Option<usize> {
                     writer.u8(1);
                     writer.put(resp);
                 }
-                Outcome::Refused(denial) => writer.u8(denial.number()),
+                Outcome::Refused(denial) => writer.u8(denial as u8),
             }
         }
     }

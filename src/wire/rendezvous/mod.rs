@@ -4,7 +4,7 @@
 //! Every answer is at most as long as the request that it answers, so that a server amplifies nothing.
 
 use super::broken_rules::broken_rules;
-use crate::protocol::texts;
+use super::kinds::kinds;
 use core::fmt;
 use std::net::SocketAddr;
 
@@ -205,29 +205,20 @@ pub enum Outcome<'a> {
     Refused(Denial),
 }
 
-texts! {
+kinds! {
     /// Why a server refuses a request. `Display` is a clause about the server, for a sentence that names it.
     #[non_exhaustive]
-    pub Denial:
+    Denial:
     /// The server has as many rooms as it keeps, or as it keeps for one source.
-    Full = "it has no free room",
+    Full(2) = "it has no free room",
     /// The signature is not that of the key.
-    Signature = "it does not accept the signature",
+    Signature(3) = "it does not accept the signature",
     /// The server speaks another version.
-    Version = "it speaks another version",
+    Version(4) = "it speaks another version",
     /// This source, its network or all together have sent too many requests.
-    Busy = "it gets too many requests",
+    Busy(5) = "it gets too many requests",
     /// The room is open at another address, which is asked whether it still answers.
-    Held = "another address holds this room and still answers",
-}
-
-impl Denial {
-    /// All of them, in the order of their numbers, which count from 2.
-    pub const ALL: [Self; 5] = [Self::Full, Self::Signature, Self::Version, Self::Busy, Self::Held];
-
-    const fn number(self) -> u8 {
-        self as u8 + 2
-    }
+    Held(6) = "another address holds this room and still answers",
 }
 
 /// A decoded packet of a rendezvous.

@@ -203,8 +203,8 @@ impl ServerEnd for ServerLink {
         parts.len()
     }
 
-    fn write_broadcast(&mut self, now: Time, parts: &Parts, rest: &Rest, buf: &mut [u8]) -> Option<usize> {
-        let part = parts.get(rest.at)?;
+    fn write_broadcast(&mut self, now: Time, parts: &Parts, rest: Rest, buf: &mut [u8]) -> Option<usize> {
+        let part = parts.get(rest.at.into())?;
         let datagram = buf.get_mut(..part.len())?;
         datagram.copy_from_slice(part);
         let ControlHeader { sequence, ack, ack_bits } = self.connection.header(now);

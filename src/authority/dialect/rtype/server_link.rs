@@ -232,8 +232,8 @@ impl ServerEnd for ServerLink {
         self.updates.plan(parts, self.id.into(), budget)
     }
 
-    fn write_broadcast(&mut self, _: Time, parts: &Parts, rest: &Rest, buf: &mut [u8]) -> Option<usize> {
-        match self.updates.take(parts, rest.at) {
+    fn write_broadcast(&mut self, _: Time, parts: &Parts, rest: Rest, buf: &mut [u8]) -> Option<usize> {
+        match self.updates.take(parts, rest.at.into()) {
             Some((id, (x, y))) => self.numbers.write(false, &RtypePayload::EntityUpdate { id, x, y }, buf),
             None => self.numbers.write(false, &RtypePayload::Heartbeat, buf),
         }
