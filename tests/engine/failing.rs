@@ -95,7 +95,7 @@ fn playback_stops_at_a_state_that_fails() {
         let core = Core { unsaved: unsaved.clone(), unrestored: unrestored.clone(), ..Core::default() };
         let mut playback = Playback::new(core, recording(600, Outcome::Local));
         while !playback.load(50, |_, _| {}) {}
-        (playback.seek(Frame(130)), playback.seek(Frame(120)), playback.seek(Frame(3)));
+        [130, 120, 3].into_iter().for_each(|frame| _ = playback.seek(Frame(frame)));
         let failed = playback.verified();
         assert!(matches!(failed, Err(VerifyError::State { .. })), "{unsaved:?} {unrestored:?}: {failed:?}");
         let at = playback.frame();
