@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn late_ack_of_a_repeated_part_makes_no_other_part_lost() {
-        let mut sender = Sender::new(state(100 * 1_024), TOKEN);
+        let mut sender = Sender::new(state(5 * 1_024), TOKEN);
         let ack = |missing| FirstStateAck {
             token: TOKEN,
             is_damaged: false,
