@@ -176,12 +176,8 @@ fn info(recording: &Recording, out: &mut impl Write) -> Result<(), Failure> {
     writeln!(out, "shown from    {}", header.start_frame)?;
     let rate = header.frame_rate.map_or_else(|| "not told".to_owned(), |rate| rate.to_string());
     writeln!(out, "frame rate    {rate}")?;
-    writeln!(out, "axes          {}", header.axes)?;
-    writeln!(out, "pads          {}", header.pads)?;
-    if !header.first_state.is_empty() {
-        let (bytes, hash) = (header.first_state.len(), header.first_state.hash());
-        writeln!(out, "first state   {bytes} bytes, hash {hash:#018x}")?;
-    }
+    writeln!(out, "axes          {}\npads          {}", header.axes, header.pads)?;
+    writeln!(out, "first state   {} bytes", header.first_state.len())?;
     for player in Player::BOTH {
         let name = match &*header.names[player.index()] {
             "" => "no name",

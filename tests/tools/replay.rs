@@ -142,8 +142,7 @@ fn first_state_is_shown_kept_and_not_written_to_version_1() {
     (0..120).for_each(|frame| recorder.record(Frame(frame), Inputs::default()).unwrap());
     let [from, to, cut] = ["state.rplk", "one.rplk", "cut.rplk"].map(|name| scratch.file(name));
     std::fs::write(&from, recorder.finish(end()).unwrap()).unwrap();
-    let told = format!("first state   70000 bytes, hash {:#018x}\n", header.first_state.hash());
-    assert!(succeeds(&["info", &from]).contains(&told));
+    assert!(succeeds(&["info", &from]).contains("\nfirst state   70000 bytes\n"));
     assert!(succeeds(&["export", &from]).contains(r#""first_state_bytes":70000"#));
     assert!(fails(2, &["convert", &from, &to, "--to", "1"]).contains("first state: the match has one"));
     assert!(!Path::new(&to).exists());
