@@ -210,7 +210,7 @@ pub(crate) trait ServerEnd: Debug {
 }
 
 /// The rest of a broadcast to one client. It fits a register, because every datagram of a snapshot is handed one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rest {
     /// The datagram that is sent next, and how many there are.
     pub(crate) at: u16,

@@ -37,7 +37,7 @@ enum Phase {
 struct Outgoing {
     accept_again: bool,
     pong: Option<u64>,
-    broadcast: Option<Rest>,
+    broadcast: Rest,
 }
 
 /// When a client was heard of, in time spent listening; and when it said that it leaves, until an input says otherwise.
@@ -169,7 +169,7 @@ impl<W: Wire> Seat<W> {
         }
         self.link.begin_farewell(now);
         self.phase = Phase::Leaving { left: W::FAREWELLS, due: now };
-        self.outgoing.broadcast = None;
+        self.outgoing.broadcast = Rest::default();
     }
 
     /// When the next goodbye is due.
@@ -242,7 +242,7 @@ impl<W: Wire> Seat<W> {
     /// Has the next broadcast to send.
     pub(super) fn begin_broadcast(&mut self, parts: &Parts, budget: usize) {
         let count = self.link.plan_broadcast(parts, budget) as u16;
-        self.outgoing.broadcast = Some(Rest { at: 0, count, applied: self.inputs.applied() });
+        self.outgoing.broadcast = Rest { at: 0, count, applied: self.inputs.applied() };
     }
 
     /// The mark up to which this client has heard everything.
@@ -273,11 +273,12 @@ impl<W: Wire> Seat<W> {
         if len.is_some() || !self.is_playing() {
             return len.map(|len| Written { len, is_snapshot: false });
         }
-        let rest = self.outgoing.broadcast.take().filter(|rest| rest.at < rest.count)?;
-        let len = self.link.write_broadcast(now, parts, rest, buf)?;
-        if rest.at + 1 < rest.count {
-            self.outgoing.broadcast = Some(Rest { at: rest.at + 1, ..rest });
+        let rest = self.outgoing.broadcast;
+        if rest.at == rest.count {
+            return None;
         }
+        self.outgoing.broadcast.at += 1;
+        let len = self.link.write_broadcast(now, parts, rest, buf)?;
         Some(Written { len, is_snapshot: true })
     }
 
