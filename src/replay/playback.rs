@@ -11,7 +11,7 @@ use core::time::Duration;
 /// The most snapshots that are kept, unless the caller says otherwise.
 pub const USUAL_SNAPSHOTS: usize = 256;
 /// The most frames of time that are made up for after a pause of the caller's loop.
-const MAX_LATE_FRAMES: u32 = 4;
+const MAX_LATE_FRAMES: u128 = 4;
 /// Normal speed, in thousandths.
 const NORMAL_SPEED: u32 = 1000;
 
@@ -251,10 +251,11 @@ impl Clock {
         if !self.playing {
             return 0;
         }
-        let frame = u128::from(self.rate.denominator()) * 1_000_000_000 * u128::from(NORMAL_SPEED);
+        let frame_length = u128::from(self.rate.denominator()) * 1_000_000_000;
+        let passed = passed.as_nanos() * u128::from(self.rate.numerator());
         // A loop that was away does not make up for it.
-        let passed = passed.min(self.rate.time_of(MAX_LATE_FRAMES));
-        self.owed += passed.as_nanos() * u128::from(self.speed_permille) * u128::from(self.rate.numerator());
+        self.owed += passed.min(frame_length * MAX_LATE_FRAMES) * u128::from(self.speed_permille);
+        let frame = frame_length * u128::from(NORMAL_SPEED);
         let due = self.owed / frame;
         self.owed %= frame;
         u32::try_from(due).unwrap_or(u32::MAX)
