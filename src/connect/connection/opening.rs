@@ -62,6 +62,7 @@ impl Here {
 /// A connection that is being opened: its options, the time, and this machine.
 pub(super) struct Opening<'a> {
     pub(super) options: &'a ConnectOptions,
+    #[cfg(feature = "nat")]
     pub(super) now: Duration,
     pub(super) here: Here,
 }
@@ -108,7 +109,12 @@ impl<D: Datagrams> Connection<D> {
         addresses: &[SocketAddr],
         host: Option<&Named>,
     ) -> Result<Self, ConnectError> {
-        let opening = Opening { options, now: driver.now(), here: Here::new(&options.public, addresses) };
+        let opening = Opening {
+            options,
+            #[cfg(feature = "nat")]
+            now: driver.now(),
+            here: Here::new(&options.public, addresses),
+        };
         let Opened { mut layers, role, share } = match host {
             None => opening.host()?,
             Some(named) => opening.join(named)?,
