@@ -156,7 +156,7 @@ pub use rollback::sync_test_error::SyncTestError;
 pub use session::{
     Advanced, Agreed, Autopsy, AutopsyVerdict, Config, ConfigError, DelayAdvice, Desync, Event,
     FieldDifference, FirstState, GameConfig, Incoming, Lobby, LobbyConfig, LobbyError, Mismatch, Offline,
-    OnDesync, PhaseDifference, Progress, Reason, RollbackConfig, SendError, Session, Stats, Timeouts,
+    OnDesync, Paused, PhaseDifference, Progress, Reason, RollbackConfig, SendError, Session, Stats, Timeouts,
     Verdict, advise_delay,
 };
 pub use wire::message::{Extensions, RefuseField};

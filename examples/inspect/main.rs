@@ -342,6 +342,11 @@ fn describe_message(message: &Message<'_>, lines: &mut Lines) {
             line(lines, "missing", ack.missing);
             line(lines, "beyond", hex(&ack.beyond));
         }
+        Message::Resume(resume) => {
+            line(lines, "token", format!("{:#018x}", resume.token));
+            line(lines, "frame", resume.frame);
+            line(lines, "left_millis", resume.left_millis);
+        }
         Message::Ordered { number, body } => describe_ordered(*number, body, lines),
     }
 }
@@ -353,6 +358,11 @@ fn describe_ordered(number: u16, body: &Ordered<'_>, lines: &mut Lines) {
             line(lines, "frame", frame);
             line(lines, "finished", finished);
             line(lines, "checksum", format!("{checksum:08X}"));
+        }
+        Ordered::Pause(pause) => {
+            line(lines, "step", format!("{:?}", pause.step));
+            line(lines, "frame", pause.frame);
+            line(lines, "limit_secs", pause.limit_secs);
         }
         Ordered::User(bytes) | Ordered::Autopsy(bytes) => line(lines, "bytes", hex(bytes)),
         Ordered::Delay { from_frame, delay_frames } => {

@@ -109,6 +109,11 @@ impl Silence {
         self.excuse(gap - Listening::MAX_GAP);
     }
 
+    /// No new frame can come now: the time since the last one is no evidence.
+    pub(crate) fn excuse_standstill(&mut self) {
+        self.excuse(self.unmoved());
+    }
+
     /// Takes a time in which no new frame could come out of the time without one.
     fn excuse(&mut self, span: Span) {
         self.progressed_at = (self.progressed_at + span).min(self.listening.now());
@@ -143,6 +148,11 @@ impl Silence {
         let now = self.listening.now();
         let counted = (self.standstills.add(now, stuck) * STANDSTILL_WEIGHT).nanos().min(i64::MAX as u64);
         self.made_up_to = self.made_up_to.min(now.shifted(-counted.cast_signed()));
+    }
+
+    /// The latest time of a call.
+    pub(crate) fn called_at(&self) -> Time {
+        self.listening.called_at()
     }
 
     /// When to let time pass again, so that all of it counts.
@@ -291,6 +301,26 @@ mod tests {
         assert!(silence.was_away(ms(60_000)), "a peer that gave up on this machine is believed");
         silence.progressed(8, || None);
         assert_eq!(silence.standstills.sum, Span::ZERO);
+    }
+
+    #[test]
+    fn excused_standstill_ends_nothing_and_silence_in_it_does() {
+        let mut silence = Silence::new(ms(0), LIMITS, FRAME);
+        for at in (50..60_000).step_by(50) {
+            silence.pass(ms(at));
+            silence.heard();
+            silence.excuse_standstill();
+            assert_eq!((silence.change(), silence.stuck()), (None, Span::ZERO));
+        }
+        silence.progressed(1, || None);
+        assert_eq!(silence.standstills.sum, Span::ZERO);
+        let mut said = (60_000..66_000).step_by(50).filter_map(|at| {
+            silence.pass(ms(at));
+            silence.excuse_standstill();
+            silence.change().map(|change| (at, change))
+        });
+        assert!(matches!(said.next(), Some((60_700, SilenceChange::Interrupted { .. }))));
+        assert_eq!(said.next(), Some((64_950, SilenceChange::Lost)));
     }
 
     #[test]

@@ -223,6 +223,19 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         }
     }
 
+    /// Asks to pause the match: see [`Session::pause`]. Frames stay due during a pause, and [`advance`](Self::advance) answers
+    /// [`Advanced::Paused`]. `false` without a match.
+    pub fn pause(&mut self) -> bool {
+        let Stage::Playing(session) = &mut self.stage else { return false };
+        session.pause(self.now)
+    }
+
+    /// Ends the pause after a countdown: see [`Session::resume`]. `false` without a match.
+    pub fn resume(&mut self) -> bool {
+        let Stage::Playing(session) = &mut self.stage else { return false };
+        session.resume(self.now)
+    }
+
     /// Changes the input delay of this machine from the next frame on. Without a match it does nothing.
     ///
     /// # Errors

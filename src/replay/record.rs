@@ -102,7 +102,7 @@ impl From<Verdict> for Outcome {
 }
 
 /// The reasons of a disconnect in the order of their numbers in the file, which never change.
-const REASONS: [Reason; 17] = [
+const REASONS: [Reason; 18] = [
     Reason::Left,
     Reason::LeftHere,
     Reason::TimedOut,
@@ -120,6 +120,7 @@ const REASONS: [Reason; 17] = [
     Reason::StateFailed,
     Reason::StateFailedHere,
     Reason::ClockMistake,
+    Reason::PausedTooLong,
 ];
 
 pub(super) fn put_checksum(out: &mut Vec<u8>, frame: Frame, checksum: u32) {

@@ -129,6 +129,8 @@ mod tests {
         assert_eq!(told((0..1_000).map(|n| (n * 500, n * 500 + 450))), None, "a step takes 450 ms");
         let once_a_loop = (0..1_000).map(|n| (n * 300, n * 300 + 299));
         assert_eq!(told(once_a_loop), None, "a clock that is read at the beginning of a slow loop");
+        let sends_late = (0..1_000).map(|n| (n * 300, n * 300 + 350));
+        assert_eq!(told(sends_late), None, "the same, and the packets of a frame leave in the next loop");
         let hiccups = (0..1_000).map(|n| (n * 16, n * 16 + if n % 60 == 0 { 400 } else { 0 }));
         assert_eq!(told(hiccups.take(60 * 4)), None);
     }

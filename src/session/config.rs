@@ -77,6 +77,8 @@ pub struct Config {
     pub timeouts: Timeouts,
     /// The number of frames from one compared checksum to the next, 30 by default. The host's value is used.
     pub cadence_frames: u16,
+    /// How many pauses this machine agrees to for each player, by default 3; 0 is none. Each machine has its own.
+    pub pauses: u8,
     /// The reaction to a desync, [`OnDesync::Report`] by default. Each machine has its own.
     pub on_desync: OnDesync,
 }
@@ -177,6 +179,9 @@ pub struct Timeouts {
     /// it decides about its own. On an honest link the age is half the RTT and a frame, less the input delays. `None`, the
     /// default, is no limit.
     pub max_input_age: Option<Duration>,
+    /// How long the other player may [pause](crate::Session::pause), by default 60 s. From then on this player may go on, or leave
+    /// without a forfeit. The other machine is told, in whole seconds.
+    pub max_pause: Duration,
 }
 
 /// The reaction to a desync.
@@ -243,6 +248,7 @@ impl Default for Timeouts {
             no_progress_after: Duration::from_secs(10),
             too_slow_after: Duration::from_secs(30),
             max_input_age: None,
+            max_pause: Duration::from_secs(60),
         }
     }
 }
@@ -264,6 +270,7 @@ impl Config {
             rollback: RollbackConfig::default(),
             timeouts: Timeouts::default(),
             cadence_frames: 30,
+            pauses: 3,
             on_desync: OnDesync::default(),
         }
     }

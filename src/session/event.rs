@@ -52,6 +52,20 @@ pub enum Event {
     },
     /// The game could not save or restore a state on this machine, in its own words. The match is over for both.
     StateFailed(StateError),
+    /// The match is paused: both machines stand at one frame. [`Session::paused`](crate::Session::paused) has the limit.
+    Paused {
+        /// The player who paused.
+        by: Player,
+    },
+    /// A player has ended the pause, and a countdown runs on both machines.
+    Resuming {
+        /// Its end, on the clock of the calls to the session.
+        at: Duration,
+    },
+    /// The pause is over.
+    PauseEnded,
+    /// The other machine did not agree to the pause that this one asked for: there were enough.
+    PauseRefused,
     /// The game of this machine reads two clocks: the times that it gives to [`advance`](crate::Session::advance) differ
     /// from those that it gives to the calls of [`Protocol`](crate::Protocol). The match cannot keep its rate until that is
     /// mended in the program. Told once; `docs/EMBEDDING.md`, section 13, has the cause.
@@ -159,6 +173,9 @@ pub enum Reason {
     StateFailed,
     /// This machine's game could not save or restore a state: [`Event::StateFailed`] has its own words.
     StateFailedHere,
+    /// A player paused for longer than the other one allowed, and that one left, which is no forfeit. [`Session::paused`](crate::Session::paused) still says
+    /// who paused.
+    PausedTooLong,
     /// The game of this machine reads two clocks, and the match stood still or ran too slowly: see
     /// [`Event::ClockMistake`].
     ClockMistake,
@@ -189,6 +206,7 @@ impl fmt::Display for Reason {
             Self::InputsHeldBack => "the other player's inputs came too late for too long",
             Self::StateFailed => "the other player's game could not save or restore its state",
             Self::StateFailedHere => "this machine's game could not save or restore its state",
+            Self::PausedTooLong => "the match was paused for too long",
             Self::ClockMistake => "the game at this machine reads two different clocks",
             Self::ProtocolViolation => "the other player's program broke the rules of the protocol",
             Self::FrameLimit => "the match has reached its last frame",

@@ -12,7 +12,7 @@ use crate::protocol::time::Time;
 use crate::session::desync::CheckedChecksum;
 use crate::session::peer::handshake_responder::HelloOutcome;
 use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload};
-use crate::wire::message::{Hello, Leaving, Message, Ordered, RefuseField};
+use crate::wire::message::{Hello, Leaving, LeavingWhy, Message, Ordered, RefuseField};
 use crate::wire::rbn1::{self, InputPacket};
 use crate::wire::{DecodeError, Packet, WireFrame};
 use crate::{Fields, protocol::trace};
@@ -138,6 +138,7 @@ impl<S: Fields> Session<S> {
                 return Ok(());
             }
             Some((Message::Leaving(leaving), _)) => return Ok(self.leaving(now, leaving)?),
+            Some((Message::Resume(resume), _)) => return Ok(self.heard_resume(now, resume)?),
             // Late ones of the lobby, outside the sequence numbers.
             Some((Message::FirstState(_) | Message::FirstStateAck(_), _)) => {
                 return Err(Refusal::OutOfPlace.into());
@@ -181,7 +182,12 @@ impl<S: Fields> Session<S> {
             return Err(Refusal::WrongToken);
         }
         let end = self.stream.numbering().frame(leaving.end).ok_or(Refusal::BeforeMatch)?;
-        self.liveness.heard_leaving(now, end, leaving.why, self.clock_check.is_wrong(now));
+        let is_cause = match leaving.why {
+            LeavingWhy::GaveUp => self.clock_check.is_wrong(now),
+            LeavingWhy::PausedTooLong => self.pause.is_overlong(now, self.local()),
+            LeavingWhy::Left | LeavingWhy::StateFailed | LeavingWhy::Desync => false,
+        };
+        self.liveness.heard_leaving(now, end, leaving.why, is_cause);
         Ok(())
     }
 
@@ -221,7 +227,7 @@ impl<S: Fields> Session<S> {
                 }
             }
             Message::Ordered { number, body } => {
-                self.check_ordered(body)?;
+                self.check_ordered(number, body)?;
                 self.link.message(now, number, payload)?;
                 self.link.heard(header);
                 self.deliver(now);
@@ -243,12 +249,14 @@ impl<S: Fields> Session<S> {
     }
 
     /// Checks an ordered message before it is acknowledged. One that is refused comes again.
-    fn check_ordered(&self, body: Ordered<'_>) -> Result<(), Refusal> {
+    fn check_ordered(&self, number: u16, body: Ordered<'_>) -> Result<(), Refusal> {
         match body {
             Ordered::User(_) if !self.events.has_room_for_message() => Err(Refusal::NoRoom),
             Ordered::Verdict { frame, .. } if !self.is_plausible_end(frame) => {
                 Err(Refusal::ImplausibleChecksum)
             }
+            // A PAUSE that is here already is past its frame by now, and is only acknowledged again.
+            Ordered::Pause(pause) if !self.link.has_message(number) => self.check_pause(pause).map(|_| ()),
             _ => Ok(()),
         }
     }
@@ -282,6 +290,7 @@ impl<S: Fields> Session<S> {
                         self.events.tell(Event::PeerDelay { delay_frames });
                     }
                 }
+                Ordered::Pause(pause) => self.heard_pause(now, pause),
                 Ordered::Autopsy(bytes) => {
                     if let Err(refusal) = self.watch.receive(now, self.simulation.settled(), bytes) {
                         self.traffic.refuse(refusal);

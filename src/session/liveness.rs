@@ -84,6 +84,16 @@ impl Liveness {
         self.silence.listen(now);
     }
 
+    /// The match is paused: that no frame comes is no evidence of anything.
+    pub(super) fn excuse(&mut self) {
+        self.silence.excuse_standstill();
+    }
+
+    /// The latest time of a call.
+    pub(super) fn called_at(&self) -> Time {
+        self.silence.called_at()
+    }
+
     /// When to let time pass again, although nothing is to be sent.
     pub(super) fn next_look(&self) -> Time {
         self.silence.next_look()
@@ -138,12 +148,13 @@ impl Liveness {
 
     /// Notes a LEAVING: the peer's inputs end before `end`.
     ///
-    /// That it gave up on us is taken only if that can be, or if our own game `holds_up` the match: otherwise who leaves could
-    /// call it so and forfeit nothing.
-    pub(super) fn heard_leaving(&mut self, now: Time, end: Frame, why: LeavingWhy, holds_up: bool) {
+    /// That it gave up on us, or waited for too long, is taken only if that can be. `is_cause`: this machine has given a
+    /// cause. Otherwise who leaves could call it so and forfeit nothing.
+    pub(super) fn heard_leaving(&mut self, now: Time, end: Frame, why: LeavingWhy, is_cause: bool) {
         let reason = match why {
-            LeavingWhy::GaveUp if holds_up || self.can_be_given_up(now) => Reason::GaveUp,
-            LeavingWhy::GaveUp | LeavingWhy::Left => Reason::Left,
+            LeavingWhy::GaveUp if is_cause || self.can_be_given_up(now) => Reason::GaveUp,
+            LeavingWhy::PausedTooLong if is_cause => Reason::PausedTooLong,
+            LeavingWhy::GaveUp | LeavingWhy::PausedTooLong | LeavingWhy::Left => Reason::Left,
             LeavingWhy::StateFailed => Reason::StateFailed,
             LeavingWhy::Desync => Reason::Desync,
         };
@@ -186,8 +197,7 @@ impl Liveness {
 
     /// Whether the absence of new frames is evidence enough for a claim.
     ///
-    /// All such evidence is weighed here. A match that stands still for another reason, such as a pause that both
-    /// sides agreed on, is no evidence and has to be left out of it.
+    /// All such evidence is weighed here. A pause that both sides agreed on is [excused](Self::excuse).
     pub(super) fn believes(&self, claim: Claim) -> bool {
         let needed = match claim {
             Claim::Farewell { rtt } => BELIEVED_AFTER.max(rtt * 2),

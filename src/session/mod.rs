@@ -11,6 +11,7 @@
 //! | `input_stream`, `outbox`, `measures` | input packets both ways; the last one sent; the RTT and the loss that they measure |
 //! | `pace`, `frame_clock`, `lateness` | when frames are due; the clock that is trimmed; the age of the peer's inputs |
 //! | `liveness`, `parting`, `ending` | silence and farewell of the peer; our own after a desync; the last states and the verdict |
+//! | `pause`, `pausing` | the pauses that both machines agree on; their calls, frames and packets |
 //! | `clock_check` | whether the game gives one clock to all calls |
 //! | `peer`, `desync` | the remote machine; checksums and the autopsy |
 //! | `lobby` | the handshake before a match |
@@ -40,6 +41,8 @@ mod outbox;
 mod outgoing;
 mod pace;
 mod parting;
+mod pause;
+mod pausing;
 pub(crate) mod peer;
 mod play;
 mod simulation;
@@ -54,6 +57,7 @@ pub use event::{Desync, Event, Reason, SendError, Verdict};
 pub use first_state::FirstState;
 pub use lobby::{Agreed, Incoming, Lobby, LobbyError, Mismatch, Progress};
 pub use offline::Offline;
+pub use pause::Paused;
 pub use play::Advanced;
 pub use stats::Stats;
 
@@ -73,6 +77,7 @@ use liveness::Liveness;
 use lobby::Handover;
 use pace::Pace;
 use parting::Parting;
+use pause::Pause;
 use simulation::Simulation;
 use std::net::SocketAddr;
 use traffic::Traffic;
@@ -98,6 +103,7 @@ pub struct Session<S> {
     pace: Pace,
     liveness: Liveness,
     parting: Parting,
+    pause: Pause,
     clock_check: ClockCheck,
     watch: Watch<S>,
     ending: Ending,
@@ -148,6 +154,7 @@ impl<S: Fields> Session<S> {
             ),
             liveness: Liveness::new(now, &config, link.is_sealed()),
             parting: Parting::default(),
+            pause: Pause::new(agreed.seat, config.pauses, config.timeouts.max_pause.into()),
             clock_check: ClockCheck::default(),
             watch,
             ending: Ending::new(),
@@ -158,12 +165,14 @@ impl<S: Fields> Session<S> {
         }
     }
 
-    /// Leaves the match, and tells the other side.
+    /// Leaves the match, and tells the other side. It is no forfeit if that has paused for longer than
+    /// [`Timeouts::max_pause`].
     pub fn leave(&mut self) {
         self.traffic.stir();
         if !self.ending.is_over() {
-            self.say_farewell(LeavingWhy::Left);
-            self.disconnect(Reason::LeftHere);
+            let is_overlong = self.pause.is_overlong(self.liveness.called_at(), self.local().other());
+            self.say_farewell(if is_overlong { LeavingWhy::PausedTooLong } else { LeavingWhy::Left });
+            self.disconnect(if is_overlong { Reason::PausedTooLong } else { Reason::LeftHere });
         }
     }
 

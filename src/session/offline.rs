@@ -96,7 +96,7 @@ impl<S> Offline<S> {
         }
         if self.paused || !self.clock.is_due(now) {
             self.rollback.forget_last();
-            return Advanced::NotDue;
+            return if self.paused { Advanced::Paused } else { Advanced::NotDue };
         }
         for player in Player::BOTH {
             // The next frame of a match without a gap: it is always taken, up to the last number there is.
@@ -245,7 +245,7 @@ mod tests {
         let mut offline = Offline::new(ms(0), &config, &game).unwrap();
         assert_eq!(offline.advance(ms(0), &mut game, INPUTS), Advanced::Stepped);
         offline.pause();
-        assert_eq!(offline.advance(ms(500), &mut game, INPUTS), Advanced::NotDue);
+        assert_eq!(offline.advance(ms(500), &mut game, INPUTS), Advanced::Paused);
         assert!(offline.cues().is_empty() && offline.next_frame_at() == Duration::MAX);
         assert!(offline.is_paused() && !offline.frame_due(ms(500)));
         offline.resume(ms(60_000));

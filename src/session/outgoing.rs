@@ -51,7 +51,7 @@ impl<S: Fields> Session<S> {
             return Time::ZERO;
         }
         let mut due = if self.is_silent() { Time::NEVER } else { self.link.poll_timeout() };
-        for other in [self.stream.copy_at(), self.resend_at()].into_iter().flatten() {
+        for other in [self.stream.copy_at(), self.resend_at(), self.resume_due()].into_iter().flatten() {
             due = due.min(other);
         }
         if self.ending.is_playing() {
@@ -89,6 +89,9 @@ impl<S: Fields> Session<S> {
         if let Some(len) = self.stream.write_copy(now, buf) {
             self.link.sent_input(now);
             return Some(len);
+        }
+        if self.resume_due().is_some_and(|at| at <= now) {
+            return self.write_resume(now, buf);
         }
         if self.resend_at().is_some_and(|at| at <= now) {
             self.stream.count_resend();

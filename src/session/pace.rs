@@ -131,6 +131,11 @@ impl Pace {
         self.lead.heard(gap.cast_signed());
     }
 
+    /// A paused match goes on: the time in which no frame came says nothing about the peer's rate.
+    pub(super) fn go_on(&mut self, now: Time) {
+        self.arrivals.skip_to(now);
+    }
+
     /// A stalled frame has its input now, and is due at once.
     pub(super) fn hurry(&mut self, now: Time) {
         self.clock.hurry(now);

@@ -27,6 +27,8 @@ pub enum Advanced {
     /// The frame waits for the other side. Presses are kept. A rollback may have corrected the game's state before that, so draw
     /// it here too.
     Stalled,
+    /// The match is paused.
+    Paused,
     /// No frame is due yet.
     NotDue,
     /// The match is over.
@@ -65,20 +67,25 @@ impl<S: Fields> Session<S> {
             return self.idle(now);
         }
 
-        // The frame itself.
+        // The frame itself, unless the match is paused before it.
         let stepped_frame = self.simulation.current();
-        let advanced = match self.simulation.advance(now, game, input.into(), self.pace.delay_frames()) {
-            Advance::Stepped => {
-                self.stepped(now, stepped_frame);
-                Advanced::Stepped
-            }
-            Advance::Stalled => {
-                self.pace.stalled(now);
-                self.stream.ask_for_frame();
-                Advanced::Stalled
-            }
-            Advance::Ended => Advanced::Ended,
-            Advance::Failed => return self.engine_failed(),
+        let held = if self.pause.holds(stepped_frame) { self.hold(now, game) } else { None };
+        let advanced = match held {
+            Some(Advanced::Ended) => return Advanced::Ended,
+            Some(held) => held,
+            None => match self.simulation.advance(now, game, input.into(), self.pace.delay_frames()) {
+                Advance::Stepped => {
+                    self.stepped(now, stepped_frame);
+                    Advanced::Stepped
+                }
+                Advance::Stalled => {
+                    self.pace.stalled(now);
+                    self.stream.ask_for_frame();
+                    Advanced::Stalled
+                }
+                Advance::Ended => Advanced::Ended,
+                Advance::Failed => return self.engine_failed(),
+            },
         };
 
         // The frames that have become certain.
@@ -250,7 +257,7 @@ impl<S: Fields> Session<S> {
 
     /// Ends the match if the game could not save or restore a state in the engine.
     #[cold]
-    fn engine_failed(&mut self) -> Advanced {
+    pub(super) fn engine_failed(&mut self) -> Advanced {
         if let Some(error) = self.simulation.engine().failure() {
             self.state_failed(error.clone());
         }

@@ -93,6 +93,12 @@ impl<S> Simulation<S> {
         advance
     }
 
+    /// Mends wrong predictions and settles, without a step of the current frame.
+    pub(super) fn mend<G: Game<Snapshot = S>>(&mut self, game: &mut G) {
+        self.stalled = false;
+        self.rollback.mend(game);
+    }
+
     /// Gives the local player's input to its frame, or keeps new presses while no frame takes them. A stick is never
     /// kept: only its position now is meant.
     #[inline]

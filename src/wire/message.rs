@@ -8,12 +8,14 @@
 //! | 4 | REFUSE | nonce u64, field u8 (1 version, 2 game id, 3 content hash, 4 frame rate, 5 full, 6 declined), ours u64, theirs u64 |
 //! | 5 | REPORT | count of RBN1 packets sent u32, count of RBN1 packets received u32, newest frame received u32 |
 //! | 6 | RESYNC | token u64, number of the ordered message expected next u16, asks for an answer u8 (0 or 1) |
-//! | 7 | LEAVING | token u64, first frame without an input u32, why u8 (1 left, 2 gave up, 3 state failed, 4 stops at a desync) |
+//! | 7 | LEAVING | token u64, first frame without an input u32, why u8 (1 left, 2 gave up, 3 state failed, 4 stops at a desync, 5 the other paused for too long) |
 //! | 8 | FIRST_STATE | token u64, number of the part u16, 1 to 1,024 bytes |
 //! | 9 | FIRST_STATE_ACK | token u64, damaged u8 (0 or 1), first missing part u16, 64 bytes: a bit for each of the 512 parts after it |
+//! | 10 | RESUME | token u64, frame u32 of the pause, milliseconds until the sender steps it u16 |
 //! | 16 | VERDICT | number u16, last frame u32, checksum of its state u32, finished u8 (0 or 1) |
 //! | 17 | USER | number u16, up to 1,024 bytes of the game's |
 //! | 18 | DELAY | number u16, frame u32 from which it holds, new delay u8 |
+//! | 21 | PAUSE | number u16, step u8 (1 asks, 2 agrees, 3 refuses), first frame that is not stepped u32, seconds that the sender lets the other pause u16 |
 //! | 32 | AUTOPSY | number u16, up to 1,100 bytes that the desync autopsy reads |
 //!
 //! Kinds 1 to 15 stand alone: they are answered or repeated with newer figures, and therefore never queued, numbered or
@@ -35,6 +37,8 @@ pub use super::handshake::{
 use super::kinds::kinds;
 pub use super::message_error::{DecodeError, EncodeError};
 use super::numbering::WireFrame;
+use super::pause;
+pub use super::pause::{Pause, PauseStep, Resume};
 use super::refuse;
 pub use super::refuse::{Refuse, RefuseField};
 
@@ -69,12 +73,16 @@ kinds! {
     FirstState(8) = "FIRST_STATE",
     /// The parts of the first state that the joiner has.
     FirstStateAck(9) = "FIRST_STATE_ACK",
+    /// A paused match goes on.
+    Resume(10) = "RESUME",
     /// The sender's last state, and its checksum.
     Verdict(16) = "VERDICT",
     /// A message of the game's own.
     User(17) = "USER",
     /// The sender's input delay changes.
     Delay(18) = "DELAY",
+    /// A pause is asked for, agreed on or refused.
+    Pause(21) = "PAUSE",
     /// Part of a desync autopsy.
     Autopsy(32) = "AUTOPSY",
 }
@@ -120,6 +128,8 @@ pub enum Message<'a> {
     FirstState(FirstStatePart<'a>),
     /// The parts of the first state that the joiner has. The token proves its sender.
     FirstStateAck(FirstStateAck),
+    /// A paused match goes on. The token proves its sender.
+    Resume(Resume),
     /// A message that arrives once and in order.
     Ordered {
         /// Its place in the order; it wraps.
@@ -163,6 +173,8 @@ pub enum LeavingWhy {
     StateFailed = 3,
     /// The checksums differ, and it stops at a desync.
     Desync = 4,
+    /// The other player has paused the match for longer than it allows.
+    PausedTooLong = 5,
 }
 
 impl fmt::Display for LeavingWhy {
@@ -172,6 +184,7 @@ impl fmt::Display for LeavingWhy {
             Self::GaveUp => "gave up",
             Self::StateFailed => "its game could not save or restore a state",
             Self::Desync => "stops at a desync",
+            Self::PausedTooLong => "was paused for too long",
         })
     }
 }
@@ -197,6 +210,8 @@ pub enum Ordered<'a> {
         /// The new delay, at most [`MAX_WINDOW_AND_DELAY`].
         delay_frames: u8,
     },
+    /// A pause is asked for, agreed on or refused.
+    Pause(Pause),
     /// Part of a desync autopsy, at most [`MAX_AUTOPSY`] bytes.
     Autopsy(&'a [u8]),
 }
@@ -209,6 +224,7 @@ impl Ordered<'_> {
             Self::Verdict { .. } => Kind::Verdict,
             Self::User(_) => Kind::User,
             Self::Delay { .. } => Kind::Delay,
+            Self::Pause(_) => Kind::Pause,
             Self::Autopsy(_) => Kind::Autopsy,
         }
     }
@@ -228,6 +244,7 @@ impl<'a> Message<'a> {
             Self::Leaving(_) => Kind::Leaving,
             Self::FirstState(_) => Kind::FirstState,
             Self::FirstStateAck(_) => Kind::FirstStateAck,
+            Self::Resume(_) => Kind::Resume,
             Self::Ordered { body, .. } => body.kind(),
         }
     }
@@ -253,6 +270,8 @@ impl<'a> Message<'a> {
             Kind::Offer => handshake::read_offer(payload).map(Self::Offer),
             Kind::Refuse => refuse::read(payload).map(Self::Refuse),
             Kind::Leaving => read_leaving(payload).map(Self::Leaving),
+            Kind::Resume => pause::read_resume(payload).map(Self::Resume),
+            Kind::Pause => pause::read_pause(payload),
             Kind::Resync => read_resync(payload).map(Self::Resync),
             Kind::FirstState => first_state::read_part(payload).map(Self::FirstState),
             Kind::FirstStateAck => first_state::read_ack(payload).map(Self::FirstStateAck),
@@ -298,6 +317,7 @@ impl<'a> Message<'a> {
             }
             Self::FirstState(part) => first_state::put_part(&mut writer, part)?,
             Self::FirstStateAck(ack) => first_state::put_ack(&mut writer, ack),
+            Self::Resume(resume) => pause::put_resume(&mut writer, resume),
             Self::Ordered { number, body } => {
                 writer.u16(*number);
                 match body {
@@ -311,6 +331,7 @@ impl<'a> Message<'a> {
                         writer.u32(from_frame.0);
                         writer.u8(*delay_frames);
                     }
+                    Ordered::Pause(pause) => pause::put_pause(&mut writer, pause),
                 }
             }
         }
@@ -344,7 +365,7 @@ impl<'a> Message<'a> {
             Ordered::Delay { delay_frames, .. } if *delay_frames > MAX_WINDOW_AND_DELAY => {
                 return Err(DecodeError::Delay { delay_frames: *delay_frames });
             }
-            Ordered::Delay { .. } | Ordered::Verdict { .. } => (0, 0),
+            Ordered::Delay { .. } | Ordered::Verdict { .. } | Ordered::Pause(_) => (0, 0),
         };
         if bytes > limit {
             Err(DecodeError::TooLong { kind: body.kind(), len: bytes, limit })
@@ -401,6 +422,7 @@ fn read_leaving(payload: &[u8]) -> Result<Leaving, DecodeError> {
         2 => LeavingWhy::GaveUp,
         3 => LeavingWhy::StateFailed,
         4 => LeavingWhy::Desync,
+        5 => LeavingWhy::PausedTooLong,
         why => return Err(DecodeError::Leaving { why }),
     };
     Ok(Leaving { token, end: WireFrame(end), why })
@@ -429,6 +451,8 @@ fn read_rest(kind: Kind, payload: &[u8]) -> Option<Message<'_>> {
         | Kind::Leaving
         | Kind::FirstState
         | Kind::FirstStateAck
+        | Kind::Resume
+        | Kind::Pause
         | Kind::Verdict => return None,
     };
     reader.end()?;

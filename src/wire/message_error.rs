@@ -95,6 +95,11 @@ pub enum DecodeError {
         /// The byte found.
         byte: u8,
     },
+    /// No step of a PAUSE has this number.
+    Pause {
+        /// The step found.
+        step: u8,
+    },
     /// No reason to leave has this number.
     Leaving {
         /// The reason found.
@@ -134,6 +139,7 @@ impl DecodeError {
             Self::Delay { .. } => "message-delay",
             Self::Flag { .. } => "message-flag",
             Self::Leaving { .. } => "message-leaving",
+            Self::Pause { .. } => "message-pause",
             Self::TooLong { .. } => "message-too-long",
         }
     }
@@ -174,6 +180,7 @@ impl fmt::Display for DecodeError {
                 write!(f, "a delay of {delay_frames} is more than {MAX_WINDOW_AND_DELAY}")
             }
             Self::Flag { kind, byte } => write!(f, "the flag of a {kind} is {byte}, neither 0 nor 1"),
+            Self::Pause { step } => write!(f, "a PAUSE has no step {step}"),
             Self::Leaving { why } => write!(f, "there is no reason {why} to leave"),
             Self::TooLong { kind, len, limit } => write!(f, "{len} bytes in a {kind} are more than {limit}"),
         }

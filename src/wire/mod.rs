@@ -27,6 +27,7 @@ mod kinds;
 pub(crate) mod message;
 mod message_error;
 mod numbering;
+mod pause;
 pub mod rbn1;
 mod refuse;
 #[cfg(any(feature = "lab", feature = "nat"))]

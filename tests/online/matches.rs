@@ -56,6 +56,35 @@ fn session_and_recording_can_be_asked_for_after_the_end() {
 }
 
 #[test]
+fn pause_stops_both_machines_and_is_not_recorded() {
+    let folder = Folder::new("pause");
+    let mut pair = SimOnline::new([options("Ada").record_to(&folder.0), options("Bob")]);
+    assert!(!pair.machines[0].online.pause(), "no match runs");
+    pair.run(|machines| {
+        machines.iter().all(|one| one.game.as_ref().is_some_and(|game| game.state.frame > 10))
+    });
+    assert!(pair.machines[1].online.pause());
+    pair.run(|machines| {
+        machines.iter().all(|one| one.online.session().is_some_and(|session| session.paused().is_some()))
+    });
+    let frames = pair.machines.each_ref().map(|one| one.game.as_ref().unwrap().state.frame);
+    assert_eq!(frames[0], frames[1]);
+    assert!(!pair.machines[0].online.resume() && pair.machines[1].online.resume());
+    let finishes = pair.run_to_the_end();
+    assert_eq!(agreed(&finishes[0]), agreed(&finishes[1]));
+    for machine in &pair.machines {
+        let told = &machine.events[..];
+        assert!(
+            matches!(told, [Event::Paused { by: Player::Two }, Event::Resuming { .. }, Event::PauseEnded]),
+            "{told:?}"
+        );
+    }
+    let recording = Recording::open(std::fs::read(&folder.entries()[0]).unwrap()).unwrap();
+    assert!(recording.verify(&mut Tally::new(recording.header().seed, 60)).unwrap() > 0);
+    assert_eq!(recording.events().count(), 0);
+}
+
+#[test]
 fn joiner_is_told_that_the_host_wants_no_rematch() {
     let mut pair = SimOnline::new([options("Ada"), options("Bob")]);
     pair.run_to_the_end();

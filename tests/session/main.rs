@@ -22,6 +22,7 @@ mod nat;
 mod pacing;
 mod pads;
 mod pair;
+mod pausing;
 mod round;
 mod saving;
 mod stalls;

@@ -16,7 +16,7 @@ pub(crate) type Pair = SimMatch<Round>;
 pub(crate) const SOON: Duration = Duration::from_secs(3);
 pub(crate) const LATE: Duration = Duration::from_secs(20);
 
-pub(crate) fn ms(ms: u64) -> Duration {
+pub(crate) const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 

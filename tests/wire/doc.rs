@@ -2,7 +2,8 @@
 
 use core::time::Duration;
 use rebout::lab::wire::message::{
-    FirstStateAck, FirstStatePart, Leaving, LeavingWhy, Message, Ordered, Refuse, RefuseField, Resync,
+    FirstStateAck, FirstStatePart, Leaving, LeavingWhy, Message, Ordered, Pause, PauseStep, Refuse,
+    RefuseField, Resume, Resync,
 };
 use rebout::wire::Packet;
 use rebout::wire::WireFrame;
@@ -227,6 +228,25 @@ fn every_block_of_bytes_on_the_page_is_what_the_code_sends() {
                 missing: 3,
                 beyond: core::array::from_fn(|at| if at == 0 { 0b0000_0101 } else { 0 }),
             }),
+        ),
+        (
+            "resume",
+            Message::Resume(Resume {
+                token: 0x8C31_9A29_AFBF_E5A8,
+                frame: WireFrame(0x0100_0050),
+                left_millis: 3_000,
+            }),
+        ),
+        (
+            "pause",
+            Message::Ordered {
+                number: 2,
+                body: Ordered::Pause(Pause {
+                    step: PauseStep::Asks,
+                    frame: WireFrame(0x0100_0050),
+                    limit_secs: 60,
+                }),
+            },
         ),
         ("user", Message::Ordered { number: 0, body: Ordered::User(b"gg") }),
         (

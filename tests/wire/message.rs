@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use rebout::lab::wire::message::{
     Challenge, DecodeError, EncodeError, Extensions, FirstStateAck, FirstStatePart, ForeignHello, HELLO_LEN,
-    Hello, Kind, Leaving, LeavingWhy, MAX_AUTOPSY, MAX_LEN, MAX_USER, Message, Offer, Ordered, Refuse,
-    RefuseField, Resync,
+    Hello, Kind, Leaving, LeavingWhy, MAX_AUTOPSY, MAX_LEN, MAX_USER, Message, Offer, Ordered, Pause,
+    PauseStep, Refuse, RefuseField, Resume, Resync,
 };
 use rebout::wire::Packet;
 use rebout::wire::WireFrame;
@@ -134,6 +134,18 @@ fn golden() -> Vec<(Message<'static>, Vec<u8>)> {
             ordered(Ordered::Delay { from_frame: WireFrame(0x0A0B_0C0D), delay_frames: 30 }),
             vec![18, 1, 2, 0x0A, 0x0B, 0x0C, 0x0D, 30],
         ),
+        (
+            Message::Resume(Resume { token: NONCE, frame: WireFrame(0x0A0B_0C0D), left_millis: 0x0BB8 }),
+            [&[10][..], &NONCE_BYTES, &[0x0A, 0x0B, 0x0C, 0x0D, 0x0B, 0xB8]].concat(),
+        ),
+        (
+            ordered(Ordered::Pause(Pause {
+                step: PauseStep::Agrees,
+                frame: WireFrame(0x0A0B_0C0D),
+                limit_secs: 0x003C,
+            })),
+            vec![21, 1, 2, 2, 0x0A, 0x0B, 0x0C, 0x0D, 0, 0x3C],
+        ),
         (ordered(Ordered::Autopsy(&[0xFF, 0])), vec![32, 1, 2, 0xFF, 0]),
     ]
 }
@@ -177,6 +189,7 @@ fn every_kind_takes_exactly_its_own_lengths() {
                     3 => offer_bytes(),
                     4 => changed(vec![0; 26], 9, &[1]),
                     7 => vec![1; 14],
+                    21 => vec![1; 10],
                     _ => vec![0; 3],
                 };
                 bytes[0] = kind;
@@ -194,9 +207,11 @@ fn every_kind_takes_exactly_its_own_lengths() {
                     7 => len == 14,
                     8 => (12..=1_035).contains(&len),
                     9 => len == 76,
+                    10 => len == 15,
                     16 => len == 12,
                     17 => (3..=1_027).contains(&len),
                     18 => len == 8,
+                    21 => len == 10,
                     32 => (3..=1_103).contains(&len),
                     _ => false,
                 };
@@ -210,11 +225,13 @@ fn every_kind_takes_exactly_its_own_lengths() {
 fn refusals_name_the_rule_and_the_bad_value() {
     let cases = [
         (refusal(&[]), "message-empty", "0 bytes"),
-        (refusal(&[10]), "message-kind", "kind 10"),
+        (refusal(&[11]), "message-kind", "kind 11"),
         (refusal(&[&[6; 11][..], &[2]].concat()), "message-flag", "RESYNC is 2"),
         (refusal(&[&[7; 13][..], &[0xFF]].concat()), "message-leaving", "reason 255"),
         (refusal(&[&[16; 11][..], &[9]].concat()), "message-flag", "VERDICT is 9"),
         (refusal(&changed(offer_bytes(), 20, &[2, 89])), "message-cadence", "601"),
+        (refusal(&[21, 0, 0, 0, 0, 0, 0, 0, 0, 0]), "message-pause", "no step 0"),
+        (refusal(&[21, 0, 0, 4, 0, 0, 0, 0, 0, 0]), "message-pause", "no step 4"),
         (refusal(&[18, 0, 0]), "message-length", "no DELAY has 3 bytes"),
         (refusal(&changed(hello_bytes(), 55, &[65])), "message-user-data", "65"),
         (refusal(&changed(hello_bytes(), 119, &[0xEE])), "message-padding", "0xee"),

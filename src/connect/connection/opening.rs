@@ -9,7 +9,6 @@ use crate::connect::seal::Seal;
 use crate::net::private::{self, KeyLog};
 use crate::net::{Datagrams, Driver, system};
 use crate::{Invite, MAX_ADDRESSES_PER_FAMILY, canonical};
-use core::time::Duration;
 use std::net::SocketAddr;
 
 /// The port of a rendezvous for which none is named.
@@ -63,7 +62,7 @@ impl Here {
 pub(super) struct Opening<'a> {
     pub(super) options: &'a ConnectOptions,
     #[cfg(feature = "nat")]
-    pub(super) now: Duration,
+    pub(super) now: core::time::Duration,
     pub(super) here: Here,
 }
 

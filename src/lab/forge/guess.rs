@@ -5,7 +5,8 @@ use crate::wire::WireFrame;
 use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload, Entries, PlayerInput, Snapshot};
 use crate::wire::message::{
     Challenge, Extensions, FirstStateAck, FirstStatePart, ForeignHello, Hello, Leaving, LeavingWhy,
-    MAX_FIRST_FRAME, Message, Offer, Ordered, PART_LEN, Refuse, RefuseField, Resync,
+    MAX_FIRST_FRAME, Message, Offer, Ordered, PART_LEN, Pause, PauseStep, Refuse, RefuseField, Resume,
+    Resync,
 };
 use crate::wire::rbn1::{Checksum, InputHeader, InputPacket};
 use crate::{Buttons, FrameRate, MAX_DATAGRAM, Player};
@@ -34,7 +35,7 @@ pub struct Guesses {
 
 impl Guesses {
     /// How many kinds there are: after so many guesses they begin again.
-    pub const KINDS: usize = 26;
+    pub const KINDS: usize = 28;
 
     /// Guesses that are a function of `seed`.
     #[must_use]
@@ -166,6 +167,8 @@ impl Guesses {
             }
             21 => ordered(Ordered::Verdict { frame, checksum: two as u32, finished: true }),
             22 => ordered(Ordered::User(b"forged")),
+            26 => ordered(Ordered::Pause(Pause { step: PauseStep::Asks, frame, limit_secs: 1 })),
+            27 => Message::Resume(Resume { token: one, frame, left_millis: 0 }),
             23 if one & 1 == 0 => ordered(Ordered::Delay { from_frame: frame, delay_frames: 16 }),
             _ => ordered(Ordered::Autopsy(&start)),
         };

@@ -34,6 +34,11 @@ impl Arrivals {
         (self.since, self.frames) = (now, 0);
     }
 
+    /// Begins the sample anew.
+    pub(crate) fn skip_to(&mut self, now: Time) {
+        (self.since, self.frames) = (now, 0);
+    }
+
     /// The mean length of a frame, smoothed; `None` before the first sample.
     pub(crate) fn frame_length(&self) -> Option<Span> {
         self.length
@@ -54,5 +59,15 @@ mod tests {
         }
         let length = arrivals.frame_length().unwrap();
         assert!(length.abs_diff(Span::from_millis(20)) < Span::from_micros(300), "{length:?}");
+    }
+
+    #[test]
+    fn a_time_that_is_skipped_is_in_no_sample() {
+        let mut arrivals = Arrivals::new(Time::ZERO);
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        (0..100).for_each(|frame| arrivals.heard(at(frame * 20), 1));
+        arrivals.skip_to(at(60_000));
+        (1..=128).for_each(|frame| arrivals.heard(at(60_000 + frame * 20), 1));
+        assert_eq!(arrivals.frame_length(), Some(Span::from_millis(20)));
     }
 }

@@ -230,6 +230,11 @@ impl Link {
         self.reliable.deliver(now)
     }
 
+    /// Whether an ordered message is here, or was delivered.
+    pub(crate) fn has_message(&self, number: u16) -> bool {
+        self.reliable.look_at(number) == Arrival::Known
+    }
+
     /// Takes in an ordered message and schedules its ack within a frame. A refused one must not be acknowledged.
     pub(crate) fn message(&mut self, now: Time, number: u16, payload: &[u8]) -> Result<Arrival, Refusal> {
         let arrival = self.reliable.look_at(number);

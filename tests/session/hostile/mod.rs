@@ -7,6 +7,7 @@ mod flood;
 mod forged;
 mod guesses;
 mod mutate;
+mod pauses;
 mod phase;
 #[cfg(feature = "seal")]
 mod sealed;

@@ -7,7 +7,7 @@ use crate::pair::{hello, offer};
 use rebout::Refusal;
 use rebout::lab::forge::{Knows, payload, raw};
 use rebout::lab::wire::message::{
-    Challenge, Leaving, LeavingWhy, Message, Ordered, Refuse, RefuseField, Resync,
+    Challenge, Leaving, LeavingWhy, Message, Ordered, Pause, PauseStep, Refuse, RefuseField, Resume, Resync,
 };
 use rebout::wire::WireFrame;
 use rebout::wire::rbn1::{InputHeader, InputPacket, LossCounts, TimeSync};
@@ -137,10 +137,10 @@ fn malformed_control(table: &mut Table) {
 fn malformed_messages(table: &mut Table) {
     let bad = Refusal::MalformedMessage;
     table.malformed(bad, "empty message", |k| event(k, &[]));
-    for kind in [0, 6, 15, 19, 31, 33, 48, 0xFF] {
+    for kind in [0, 6, 15, 22, 31, 33, 48, 0xFF] {
         table.malformed(bad, format!("message of kind {kind}"), move |k| event(k, &[kind, 0, 0, 0, 0, 0]));
     }
-    let whole: [(&str, Message<'_>); 9] = [
+    let whole: [(&str, Message<'_>); 11] = [
         ("HELLO", hello(7, 0)),
         ("CHALLENGE", Message::Challenge(Challenge { nonce: 7, cookie: 8 })),
         ("OFFER", offer(7, 8)),
@@ -162,6 +162,14 @@ fn malformed_messages(table: &mut Table) {
         ),
         ("RESYNC", Message::Resync(Resync { token: 1, expected: 1, asks: true })),
         ("LEAVING", Message::Leaving(Leaving { token: 1, end: WireFrame(1), why: LeavingWhy::Left })),
+        (
+            "PAUSE",
+            Message::Ordered {
+                number: 0,
+                body: Ordered::Pause(Pause { step: PauseStep::Asks, frame: WireFrame(1), limit_secs: 1 }),
+            },
+        ),
+        ("RESUME", Message::Resume(Resume { token: 1, frame: WireFrame(1), left_millis: 0 })),
     ];
     for (name, message) in &whole {
         let bytes = payload(message);
@@ -206,6 +214,8 @@ fn malformed_messages(table: &mut Table) {
         ("RESYNC that asks twice", &whole[7].1, 11, &[2]),
         ("LEAVING for no reason", &whole[8].1, 13, &[0]),
         ("LEAVING for an unknown reason", &whole[8].1, 13, &[0xFF]),
+        ("PAUSE without a step", &whole[9].1, 3, &[0]),
+        ("PAUSE of an unknown step", &whole[9].1, 3, &[4]),
         ("OFFER with 255 bytes of user data", &whole[2].1, 46, &[0xFF]),
         ("REFUSE of field 0", &whole[3].1, 9, &[0]),
         ("REFUSE of field 10", &whole[3].1, 9, &[10]),

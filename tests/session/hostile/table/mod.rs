@@ -1,6 +1,7 @@
 //! The rules, as a table: which datagram, to whom, from whom, when, and what becomes of it.
 
 mod malformed;
+mod pauses;
 
 use crate::hostile::forged::ordered;
 use crate::hostile::phase::Phase::{
@@ -100,6 +101,7 @@ pub(crate) fn rows() -> Vec<Row> {
     answers(&mut table);
     messages(&mut table);
     strangers(&mut table);
+    pauses::all(&mut table);
     table.0
 }
 
