@@ -126,6 +126,7 @@ fn stopped<'a>(reason: Reason, name: impl Fn(Player) -> &'a String) -> String {
         Reason::VoidChecksums { of } => format!("{} forfeited: wrong states", name(of)),
         Reason::NotesWithheld => "desync, unexplained".to_owned(),
         Reason::InputsHeldBack => "inputs too late".to_owned(),
+        Reason::PausedTooLong => "paused for too long".to_owned(),
         Reason::StateFailed | Reason::StateFailedHere => "state not saved".to_owned(),
         _ => "connection lost".to_owned(),
     }

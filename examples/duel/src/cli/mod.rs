@@ -22,7 +22,7 @@ use stage::sound::{Levels, MAX_PERCENT, Sound};
 use stage::{BackgroundTask, address};
 
 const AFTER_HELP: &str = "\
-In the game: Esc pauses against the bot and asks before it leaves another player, F1 opens the net graph, m mutes, F2 and F3 \
+In the game: Esc pauses, against another player three times a match for a minute each, F1 opens the net graph, m mutes, F2 and F3 \
 change your input delay.
 A gamepad plays beside the keys: west is light, north heavy, south special, east a throw, and select pauses; the settings bind \
 its buttons as they bind keys.

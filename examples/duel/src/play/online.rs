@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rebout::{Advanced, Agreed, Autopsy, Buttons, Config, Event, Finish, Now, OnDesync, Online, Session};
+use rebout::{
+    Advanced, Agreed, Autopsy, Buttons, Config, Event, Finish, Now, OnDesync, Online, Paused, Session,
+};
 
 use super::link::Link;
 use super::machine::Machine;
@@ -150,7 +152,7 @@ impl Match<'_> {
     fn play(&mut self, mut agreed: Agreed) -> Result<Finish, Failure> {
         loop {
             match self.machine.online.wait()? {
-                Now::Frame if self.prompts.is(Question::Pause) => self.run_paused()?,
+                Now::Frame if self.link.is_some() && self.prompts.is(Question::Pause) => self.run_paused()?,
                 Now::Frame => self.frame(&mut agreed),
                 Now::Finished(finish) => return Ok(finish),
                 now => self.handle_event(now),
@@ -163,6 +165,7 @@ impl Match<'_> {
         self.handle_keys(&input);
         let buttons = self.buttons(&input);
         self.warn_unverified();
+        self.show_pause();
         let played = self.machine.advance(buttons);
         if let Some(session) = self.machine.online.session() {
             self.show.net.note(session, &played);
@@ -221,6 +224,36 @@ impl Match<'_> {
         }
     }
 
+    /// Asks how a pause of a match between two players goes on, or shows its countdown.
+    fn show_pause(&mut self) {
+        let paused = self.machine.online.session().and_then(Session::paused);
+        let Some(Paused { by, limit_at, resumes_at, .. }) = paused else {
+            if self.is_pause_open() {
+                self.prompts.close();
+            }
+            return;
+        };
+        if let Some(at) = resumes_at {
+            self.show.say(self.players.countdown(self.time_until(at)), Tone::Calm);
+            if self.is_pause_open() {
+                self.prompts.close();
+            }
+        } else if matches!(self.source, InputSource::Keys(_)) {
+            let decides = by == self.players.local || self.time_until(limit_at).is_zero();
+            let question = if decides { Question::Pause } else { Question::Wait };
+            if !self.prompts.is(question) {
+                self.prompts.ask(question);
+            }
+            self.prompts
+                .set_text(&self.players.paused(by), &self.players.pause_limit(by, self.time_until(limit_at)));
+        }
+        self.show.menu(self.prompts.menu());
+    }
+
+    fn is_pause_open(&self) -> bool {
+        self.link.is_none() && (self.prompts.is(Question::Pause) || self.prompts.is(Question::Wait))
+    }
+
     /// Tells the player what happened.
     fn handle_event(&mut self, now: Now) {
         let other = self.players.other();
@@ -269,6 +302,17 @@ impl Match<'_> {
                 )
             }
             Now::Event(Event::PeerRecovered) => (self.players.recovered(), Tone::Calm),
+            Now::Event(Event::Paused { by }) => (self.players.paused(by), Tone::Calm),
+            Now::Event(Event::Resuming { at }) => (self.players.countdown(self.time_until(at)), Tone::Calm),
+            Now::Event(Event::PauseEnded) => ("the match goes on".to_owned(), Tone::Calm),
+            Now::Event(Event::PauseRefused) => {
+                self.prompts.ask(Question::Leave);
+                (format!("{other}'s machine allows no more pauses"), Tone::Warning)
+            }
+            Now::Event(Event::ClockMistake { offset, .. }) => {
+                let ms = offset.as_millis();
+                (format!("this program reads two clocks that differ by {ms} ms"), Tone::Alarm)
+            }
             // Messages of the game's own, which the duel does not send, and the events of later versions.
             _ => return,
         };
@@ -334,13 +378,19 @@ impl Match<'_> {
         if input.closed {
             return self.machine.online.leave();
         }
+        let resumes = self.link.is_none() && self.prompts.is(Question::Pause);
         let answer = self.prompts.answer(input);
         let says_no = match answer {
             Some(Answer::Rematch) => {
                 self.wants_rematch = true;
                 return;
             }
-            Some(Answer::GoOn) => return,
+            Some(Answer::GoOn) => {
+                if resumes {
+                    self.machine.online.resume();
+                }
+                return;
+            }
             Some(Answer::Leave) => true,
             None if self.prompts.is_open() => false,
             // The bot waits for somebody who cannot see it; another player does not.
@@ -352,7 +402,12 @@ impl Match<'_> {
             // Nobody forfeits a match that is over: the rematch is declined, and both machines come to the same end.
             _ if decided => self.declines = true,
             (true, InputSource::Keys(_)) if answer.is_none() && self.link.is_some() => self.pause(true),
-            (true, InputSource::Keys(_)) if answer.is_none() => self.prompts.ask(Question::Leave),
+            // Another player is asked for a pause, and sees who asks. Without one the match goes on.
+            (true, InputSource::Keys(_)) if answer.is_none() => {
+                if !self.machine.online.pause() {
+                    self.prompts.ask(Question::Leave);
+                }
+            }
             _ => self.machine.online.leave(),
         }
     }

@@ -8,8 +8,10 @@ use crate::view::InputState;
 /// A question that is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Question {
-    /// The match rests.
+    /// The match rests, and the player decides how long.
     Pause,
+    /// The match rests, and the other player decides how long.
+    Wait,
     /// The match goes on while the player decides.
     Leave,
     Rematch,
@@ -33,6 +35,7 @@ impl Prompts {
     pub(super) fn ask(&mut self, question: Question) {
         let (title, labels, note) = match question {
             Question::Pause => ("Paused", ["Go on", "Leave the match"], ""),
+            Question::Wait => ("Paused", ["Wait", "Leave the match"], ""),
             Question::Leave => {
                 ("Leave the match?", ["Stay", "Leave"], "The match goes on. Whoever leaves forfeits it.")
             }
@@ -73,7 +76,8 @@ impl Prompts {
         let told = drive(input, menu, |menu| Some(menu), Menu::act)?;
         let answer = match (told, *question) {
             (MenuEvent::Picked(0), Question::Rematch) => Answer::Rematch,
-            (MenuEvent::Picked(0), _) | (MenuEvent::Back, Question::Pause | Question::Leave) => Answer::GoOn,
+            (MenuEvent::Picked(0), _) => Answer::GoOn,
+            (MenuEvent::Back, Question::Pause | Question::Wait | Question::Leave) => Answer::GoOn,
             (MenuEvent::Picked(_), _) | (MenuEvent::Back, Question::Rematch) => Answer::Leave,
             (MenuEvent::Changed(_), _) => return None,
         };

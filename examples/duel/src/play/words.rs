@@ -144,6 +144,32 @@ impl Players {
         format!("no word from {}: the match ends in {seconds} s", self.other())
     }
 
+    /// Who has paused the match.
+    pub fn paused(&self, by: Player) -> String {
+        if by == self.local {
+            "you paused the match".to_owned()
+        } else {
+            format!("{} paused the match", self.other())
+        }
+    }
+
+    /// The choices of the player in a pause, with the time until the limit.
+    pub fn pause_limit(&self, by: Player, left: Duration) -> String {
+        let seconds = left.as_millis().div_ceil(1_000);
+        let other = self.other();
+        match (by == self.local, seconds) {
+            (true, 0) => format!("{other} may go on or leave now."),
+            (true, _) => format!("{other} may go on in {seconds} s. Whoever leaves forfeits it."),
+            (false, 0) => "You may go on, or leave without a forfeit.".to_owned(),
+            (false, _) => format!("You may go on in {seconds} s. Whoever leaves forfeits it."),
+        }
+    }
+
+    /// The countdown at the end of a pause.
+    pub fn countdown(&self, left: Duration) -> String {
+        format!("the match goes on in {} s", left.as_millis().div_ceil(1_000))
+    }
+
     /// The other one was found by its address, and nobody has compared the code.
     pub fn not_verified(&self, code: Code) -> String {
         format!("not verified: press v if {} has the code {code} too", self.other())

@@ -1,5 +1,6 @@
 //! What players are told, word for word.
 
+use core::time::Duration;
 use duel::play::words::{Players, code_lines, exit_code};
 use duel::play::{LinkSetting, link_keys};
 use games::duel::{Duel, Phase};
@@ -98,4 +99,19 @@ fn keys_of_the_link_are_no_keys_of_the_fight() {
             assert!(presses < 12, "{key} does not come back to where it began");
         }
     }
+}
+
+#[test]
+fn a_pause_is_told_with_its_player_and_its_limit() {
+    assert_eq!(bens().paused(Player::One), "Ann paused the match");
+    assert_eq!(bens().paused(Player::Two), "you paused the match");
+    assert_eq!(bens().countdown(Duration::from_millis(2_001)), "the match goes on in 3 s");
+    let limit = |by, left| bens().pause_limit(by, Duration::from_millis(left));
+    assert_eq!(limit(Player::One, 41_001), "You may go on in 42 s. Whoever leaves forfeits it.");
+    assert_eq!(limit(Player::One, 0), "You may go on, or leave without a forfeit.");
+    assert_eq!(limit(Player::Two, 1), "Ann may go on in 1 s. Whoever leaves forfeits it.");
+    assert_eq!(limit(Player::Two, 0), "Ann may go on or leave now.");
+    let [result, connection] = told(&Finish::Ended(Reason::PausedTooLong));
+    assert_eq!(result, "The match was not decided.");
+    assert_eq!(connection, "The match is over: the match was paused for too long.");
 }
