@@ -1,6 +1,5 @@
 //! The events of a client for the game, the reasons why a connection ends, and the statistics.
 
-use super::PredictionStats;
 use crate::Frame;
 use crate::authority::record::{Record, Terms, Told};
 use crate::channel::refusal::Refusals;
@@ -121,6 +120,20 @@ texts! {
     Silent = "the connection to the server was lost",
     /// The server rejects what it is sent, by the rules of R-Type.
     Rejected = "the server rejects what it is sent: it may speak another version",
+}
+
+/// Counts of predictions that were compared with snapshots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PredictionStats {
+    /// Snapshots that were compared with what was predicted for their frame.
+    pub compared: u64,
+    /// Those that were exactly alike; on R-Type those within one unit of where the player had been.
+    pub exact: u64,
+    /// Inputs that were replayed after a correction.
+    pub replayed: u64,
+    /// The largest correction so far, in units of the game, rounded up.
+    pub max_correction: u32,
 }
 
 /// The statistics of a client.

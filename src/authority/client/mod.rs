@@ -31,8 +31,7 @@ mod view;
 
 pub(crate) use by_arrival::ByArrival;
 pub(crate) use by_frames::ByFrames;
-pub use event::{ClientEvent, ClientStats, OverReason};
-pub use own::PredictionStats;
+pub use event::{ClientEvent, ClientStats, OverReason, PredictionStats};
 pub use scene::Seen;
 pub use track::Drawing;
 pub(crate) use view::View;

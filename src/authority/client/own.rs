@@ -1,21 +1,8 @@
 //! The own player ahead of the server: its predicted body, its corrections, and how it is drawn.
 
+use super::PredictionStats;
 use super::smoothing::Smoothing;
 use crate::authority::world::{Body, Command, World};
-
-/// Counts of predictions that were compared with snapshots.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PredictionStats {
-    /// Snapshots that were compared with what was predicted for their frame.
-    pub compared: u64,
-    /// Those that were exactly alike; on R-Type those within one unit of where the player had been.
-    pub exact: u64,
-    /// Inputs that were replayed after a correction.
-    pub replayed: u64,
-    /// The largest correction so far, in units of the game, rounded up.
-    pub max_correction: u32,
-}
 
 /// The predicted body after the last step and before it, and how much of the last correction is still to be shown.
 #[derive(Clone, Debug, Default)]
