@@ -43,7 +43,7 @@ fn resume(sim: &mut SimMatch<Round>, id: usize) -> bool {
 }
 
 fn paused_by(sim: &SimMatch<Round>, id: usize) -> Option<Player> {
-    sim.machine(id).session().and_then(|session| session.paused()).map(|paused| paused.by)
+    sim.machine(id).session().and_then(rebout::Session::paused).map(|paused| paused.by)
 }
 
 fn current(sim: &SimMatch<Round>, id: usize) -> Frame {

@@ -112,7 +112,10 @@ fn only_who_may_resume_ends_a_pause() {
     pair.inject(JOINER, addr(HOST), &resume(&to_joiner, frame, to_joiner.token ^ 1));
     pair.inject(JOINER, addr(HOST), &resume(&to_joiner, frame + 1, to_joiner.token));
     pair.run_for(Duration::from_secs(1));
-    assert_eq!(pair.machine(HOST).session().and_then(|s| s.paused()).map(|p| p.by), Some(Player::One));
+    assert_eq!(
+        pair.machine(HOST).session().and_then(rebout::Session::paused).map(|p| p.by),
+        Some(Player::One)
+    );
     still_paused(pair);
 }
 
