@@ -29,7 +29,7 @@ pub(super) const HAS_RANDOMNESS: bool = !cfg!(all(target_family = "wasm", target
 /// ```
 /// use core::time::Duration;
 /// use rebout::{
-///     Buttons, Config, Extensions, FrameRate, GameConfig, LobbyConfig, OnDesync, Player, Prediction, RollbackConfig,
+///     Buttons, Config, Extensions, FirstState, FrameRate, GameConfig, LobbyConfig, OnDesync, Player, Prediction, RollbackConfig,
 ///     Saving, Timeouts,
 /// };
 ///
@@ -40,6 +40,8 @@ pub(super) const HAS_RANDOMNESS: bool = !cfg!(all(target_family = "wasm", target
 ///         seat: Player::One,
 ///         seed: None,
 ///         ask_before_accepting: false,
+///         first_state: FirstState::default(),
+///         first_state_limit: 0,
 ///         extensions: Extensions::ALL,
 ///         entropy: None,
 ///     },
@@ -50,6 +52,7 @@ pub(super) const HAS_RANDOMNESS: bool = !cfg!(all(target_family = "wasm", target
 ///         saving: Saving::Auto,
 ///         kept_buttons: Buttons(0xFFFF),
 ///         cue_moves_within: 3,
+///         look_ahead_frames: 0,
 ///         stopwatch: None,
 ///     },
 ///     timeouts: Timeouts {
@@ -59,8 +62,10 @@ pub(super) const HAS_RANDOMNESS: bool = !cfg!(all(target_family = "wasm", target
 ///         no_progress_after: Duration::from_secs(10),
 ///         too_slow_after: Duration::from_secs(30),
 ///         max_input_age: None,
+///         max_pause: Duration::from_secs(60),
 ///     },
 ///     cadence_frames: 30,
+///     pauses: 3,
 ///     on_desync: OnDesync::Report,
 /// };
 /// assert_eq!(format!("{:?}", Config::new(7)), format!("{defaults:?}"));

@@ -18,9 +18,10 @@ use std::sync::Arc;
 /// assert_eq!((state.len(), state[0]), (3, 1));
 /// assert!(FirstState::default().is_empty());
 /// ```
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct FirstState {
-    bytes: Arc<Vec<u8>>,
+    /// `None` if there are none: a match without a first state allocates nothing for it.
+    bytes: Option<Arc<Vec<u8>>>,
     hash: u64,
 }
 
@@ -34,14 +35,10 @@ impl FirstState {
 
 impl From<Vec<u8>> for FirstState {
     fn from(bytes: Vec<u8>) -> Self {
-        let hash = if bytes.is_empty() { 0 } else { keyed_hash((0, 0), &bytes) };
-        Self { bytes: Arc::new(bytes), hash }
-    }
-}
-
-impl Default for FirstState {
-    fn default() -> Self {
-        Self::from(Vec::new())
+        if bytes.is_empty() {
+            return Self::default();
+        }
+        Self { hash: keyed_hash((0, 0), &bytes), bytes: Some(Arc::new(bytes)) }
     }
 }
 
@@ -49,7 +46,7 @@ impl Deref for FirstState {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        &self.bytes
+        self.bytes.as_deref().map_or(&[], Vec::as_slice)
     }
 }
 

@@ -113,5 +113,5 @@ fn config_that_is_not_valid_is_an_error_at_once() {
         rebout::Connection::host_on(&ConnectOptions::new(), crate::sim_network::socket(&sim, 0), &address);
     let config = rebout::Config::new(1).with(|config| config.game.frame_rate = rebout::FrameRate::hz(0));
     let online = rebout::Online::<crate::game::Sums, _>::on(Options::with_config(config), host.unwrap());
-    assert_eq!(online.map(|_| ()).unwrap_err().to_string(), "the frame rate is 0");
+    assert_eq!(online.map(|_| ()).unwrap_err().to_string(), "a frame rate of 0 Hz is outside 1..=1000");
 }

@@ -188,7 +188,7 @@ fn set_window(settings: &mut Settings, value: &str) -> Result<(), String> {
     fits(settings)
 }
 
-/// The engine wants both together in one packet.
+/// The protocol bounds both together.
 fn fits(settings: &Settings) -> Result<(), String> {
     let (window, delay) = (settings.window_frames, settings.delay_frames.unwrap_or(0));
     if window + delay > Config::MAX_WINDOW_AND_DELAY {

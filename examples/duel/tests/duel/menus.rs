@@ -304,14 +304,14 @@ fn the_delay_and_the_window_always_fit_together() {
     let mut app = app();
     pick(&mut app, "Settings");
     pick(&mut app, "Link");
-    for _ in 0..20 {
+    for _ in 0..30 {
         choose(&mut app, "Rollback window");
         app.act(&Act::Right);
         choose(&mut app, "Input delay");
         app.act(&Act::Right);
     }
     let settings = &app.settings;
-    assert_eq!(settings.window_frames + settings.delay_frames.expect("a delay"), 16);
+    assert_eq!(settings.window_frames + settings.delay_frames.expect("a delay"), 30);
 }
 
 fn input(strokes: &[Stroke], touches: &[Touch]) -> InputState {
