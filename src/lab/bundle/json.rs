@@ -32,10 +32,12 @@ pub fn json(bundle: &Bundle) -> String {
         None => line("phase", &"null"),
         Some(PhaseDifference { index, after, one, two, fields }) => {
             let (after, one, two, fields) = (value(after), value(one), value(two), array(fields));
-            let phase = format_args!(
-                "{{\"index\": {index}, \"after\": {after}, \"one\": {one}, \"two\": {two}, \"fields\": {fields}}}"
+            line(
+                "phase",
+                &format_args!(
+                    "{{\"index\": {index}, \"after\": {after}, \"one\": {one}, \"two\": {two}, \"fields\": {fields}}}"
+                ),
             );
-            line("phase", &phase);
         }
     }
     line("inputs_from", &autopsy.inputs.first().map_or(0, |(frame, _)| frame.0));
