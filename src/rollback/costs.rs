@@ -32,8 +32,8 @@ pub struct Costs {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meter {
     stopwatch: Option<fn() -> Duration>,
-    /// The next frame that is not like the others: the first one, or one to measure. Without a stopwatch, after the first, the
-    /// last frame number, which is never stepped.
+    /// The next frame that is not like the others: the first one, one to measure, or any after the end. Without a stopwatch,
+    /// after the first, the last frame number, which is never stepped.
     due: Frame,
     /// The next rollback is to be measured.
     awaits_rollback: bool,
@@ -81,10 +81,15 @@ impl Meter {
         *self = Self { has_chosen: self.has_chosen, ..Self::new(self.stopwatch) };
     }
 
-    /// Whether this frame is the first, or is to be measured.
+    /// Whether this frame is the first, is to be measured, or comes after the end.
     #[inline]
     pub(super) fn is_due(&self, frame: Frame) -> bool {
-        frame == self.due
+        frame >= self.due
+    }
+
+    /// Notes that the match is over.
+    pub(super) fn stop(&mut self) {
+        self.due = Frame::ZERO;
     }
 
     /// Whether a rollback is to be measured now.
@@ -142,7 +147,7 @@ impl<S> Rollback<S> {
         (longest > budget).then(|| (longest, fitting().unwrap_or(0)))
     }
 
-    /// Runs the first frame, or one that is measured.
+    /// Runs the first frame, one that is measured, or none after the end.
     #[cold]
     #[inline(never)]
     pub(super) fn run_rarely<G: Game<Snapshot = S>>(
@@ -150,6 +155,11 @@ impl<S> Rollback<S> {
         game: &mut G,
         step_current: bool,
     ) -> Result<Advance, StateError> {
+        match &self.over {
+            None => {}
+            Some(Ok(_)) => return Ok(Advance::Ended),
+            Some(Err(_)) => return Ok(Advance::Failed),
+        }
         if self.current == Frame::ZERO {
             if game.finished() {
                 // State 0 is settled from the start.

@@ -243,18 +243,12 @@ impl<S> Rollback<S> {
     #[inline]
     fn run<G: Game<Snapshot = S>>(&mut self, game: &mut G, step_current: bool) -> Advance {
         self.forget_last();
-        match &self.over {
-            None => {
-                let ran = if self.meter.is_due(self.current) {
-                    self.run_rarely(game, step_current)
-                } else {
-                    self.run_or_fail::<G, false>(game, step_current)
-                };
-                ran.unwrap_or_else(|error| self.fail(error))
-            }
-            Some(Ok(_)) => Advance::Ended,
-            Some(Err(_)) => Advance::Failed,
-        }
+        let ran = if self.meter.is_due(self.current) {
+            self.run_rarely(game, step_current)
+        } else {
+            self.run_or_fail::<G, false>(game, step_current)
+        };
+        ran.unwrap_or_else(|error| self.fail(error))
     }
 
     #[inline]
@@ -265,7 +259,9 @@ impl<S> Rollback<S> {
     ) -> Result<Advance, StateError> {
         // With a look-ahead its last step is shown instead.
         let is_shown = self.config.look_ahead == 0;
-        let may_step = step_current && self.window_is_open();
+        // No input is confirmed in here.
+        let confirmed = self.confirmed_end();
+        let may_step = step_current && self.reaches(confirmed);
         let mispredicted = self.mispredicted;
         if let Some(frame) = mispredicted {
             if self.meter.awaits_rollback() {
@@ -291,7 +287,7 @@ impl<S> Rollback<S> {
             Advance::Stalled
         };
         self.cues.reconcile(now);
-        Ok(if self.settle(game)? { Advance::Ended } else { outcome })
+        Ok(if self.settle(game, confirmed)? { Advance::Ended } else { outcome })
     }
 
     /// Saves the state of `frame`, which is about to be stepped, if the policy says so.
@@ -334,20 +330,17 @@ impl<S> Rollback<S> {
 
     /// Settles the frames that are certain now, each once and in order; returns whether one of them ended the match.
     #[inline]
-    fn settle<G: Game<Snapshot = S>>(&mut self, game: &mut G) -> Result<bool, StateError> {
-        let end = self.confirmed_end().min(self.current);
-        let mut settled = self.settled;
-        let mut finished = false;
-        while settled < end && !finished {
-            self.cues.settled(settled);
-            finished = self.stepped[slot(settled)].finished;
-            settled = settled.next();
+    fn settle<G: Game<Snapshot = S>>(&mut self, game: &mut G, confirmed: Frame) -> Result<bool, StateError> {
+        let end = confirmed.min(self.current);
+        while self.settled < end {
+            let frame = self.settled;
+            self.cues.settled(frame);
+            self.settled = frame.next();
+            if self.stepped[slot(frame)].finished {
+                return self.end(self.settled, game).map(|()| true);
+            }
         }
-        self.settled = settled;
-        if finished {
-            self.end(settled, game)?;
-        }
-        Ok(finished)
+        Ok(false)
     }
 
     /// The next frame to step; the game is in this state.
@@ -443,7 +436,13 @@ impl<S> Rollback<S> {
 
     #[inline]
     fn window_is_open(&self) -> bool {
-        self.current.0 < self.confirmed_end().0.saturating_add(self.config.window)
+        self.reaches(self.confirmed_end())
+    }
+
+    /// Whether the window reaches from the first frame with a missing input to the current one.
+    #[inline]
+    fn reaches(&self, confirmed: Frame) -> bool {
+        self.current.0 < confirmed.0.saturating_add(self.config.window)
     }
 
     /// The first frame for which an input is missing.

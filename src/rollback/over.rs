@@ -6,6 +6,7 @@ use crate::{Frame, Game, StateError};
 impl<S> Rollback<S> {
     /// Ends the match in state `end`. Frames stepped beyond it are undone: the state is restored, their cues are
     /// cancelled.
+    #[cold]
     pub(super) fn end<G: Game<Snapshot = S>>(&mut self, end: Frame, game: &mut G) -> Result<(), StateError> {
         if end < self.current {
             self.go_back(end, game)?;
@@ -14,6 +15,7 @@ impl<S> Rollback<S> {
         }
         self.keep_last(end, game)?;
         self.over = Some(Ok(end));
+        self.meter.stop();
         Ok(())
     }
 
@@ -24,6 +26,7 @@ impl<S> Rollback<S> {
         self.cues.reconcile(self.current);
         self.cues.cancel_from(self.settled, self.current);
         self.over = Some(Err(error));
+        self.meter.stop();
         Advance::Failed
     }
 
