@@ -51,9 +51,10 @@ impl<S: Fields> Session<S> {
             return Time::ZERO;
         }
         let mut due = if self.is_silent() { Time::NEVER } else { self.link.poll_timeout() };
-        for other in [self.stream.copy_at(), self.resend_at(), self.resume_due()].into_iter().flatten() {
-            due = due.min(other);
-        }
+        let mut sooner = |at: Option<Time>| due = due.min(at.unwrap_or(Time::NEVER));
+        sooner(self.stream.copy_at());
+        sooner(self.resend_at());
+        sooner(self.resume_due());
         if self.ending.is_playing() {
             due = due.min(self.stream.next_report());
         }

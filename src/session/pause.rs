@@ -24,8 +24,9 @@ const MAX_AHEAD_FRAMES: u32 = 90;
 /// The frame of a PAUSE is at most this far from our own: further than the machines can be apart in either direction.
 const MAX_DISTANCE_FRAMES: u32 = 256;
 
-/// No frame is held.
-const NONE: Frame = Frame(u32::MAX);
+/// The frame that is held without a pause: the last of a match. Wire numbers have 32 bits and begin in the middle of them in
+/// the worst case.
+pub(super) const LAST_FRAME: Frame = Frame(u32::MAX / 2 - 1_000);
 
 /// A pause, as [`Session::paused`](crate::Session::paused) describes it. Times are those of the calls to the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +103,15 @@ pub(super) struct Pause {
 
 impl Pause {
     pub(super) fn new(local: Player, allowed: u8, limit: Span) -> Self {
-        Self { local, allowed, taken: [0; 2], limit, frame: NONE, stage: Stage::Playing, resume_at: None }
+        Self {
+            local,
+            allowed,
+            taken: [0; 2],
+            limit,
+            frame: LAST_FRAME,
+            stage: Stage::Playing,
+            resume_at: None,
+        }
     }
 
     /// Whether `frame` must not be stepped without a look at [`held`](Self::held).
@@ -187,7 +196,7 @@ impl Pause {
     pub(super) fn refused(&mut self) -> bool {
         let is_refused = self.stage == Stage::Asked;
         if is_refused {
-            (self.stage, self.frame) = (Stage::Playing, NONE);
+            (self.stage, self.frame) = (Stage::Playing, LAST_FRAME);
         }
         is_refused
     }
@@ -205,7 +214,7 @@ impl Pause {
         };
         if terms.resumes_at.is_some_and(|at| now >= at) {
             self.stage = Stage::GoneOn { frame: self.frame, known };
-            self.frame = NONE;
+            self.frame = LAST_FRAME;
             return Held::GoesOn;
         }
         Held::Paused { by: terms.by, begins }
@@ -382,7 +391,7 @@ mod tests {
             assert_eq!(two.asked(frame, Frame(100), LIMIT).unwrap().step, PauseStep::Agrees);
             one.agreed(frame, LIMIT);
             for pause in [&mut one, &mut two] {
-                (pause.stage, pause.frame) = (Stage::Playing, NONE);
+                (pause.stage, pause.frame) = (Stage::Playing, LAST_FRAME);
             }
         }
         assert_eq!(ask(&mut one, 100), None);

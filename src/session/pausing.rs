@@ -1,8 +1,8 @@
 //! Pauses of a session: the calls of the game, the frames that are held, and the packets that agree on both.
 
 use super::Session;
-use super::event::Event;
-use super::pause::{Held, Paused};
+use super::event::{Event, Reason};
+use super::pause::{Held, LAST_FRAME, Paused};
 use super::play::Advanced;
 use crate::channel::refusal::Refusal;
 use crate::protocol::time::{Span, Time};
@@ -50,6 +50,10 @@ impl<S: Fields> Session<S> {
     /// stepped.
     #[cold]
     pub(super) fn hold<G: Game<Snapshot = S>>(&mut self, now: Time, game: &mut G) -> Option<Advanced> {
+        if self.simulation.current() >= LAST_FRAME {
+            self.disconnect(Reason::FrameLimit);
+            return Some(Advanced::Ended);
+        }
         let held = self.pause.held(now, self.simulation.known());
         match held {
             Held::GoesOn => {

@@ -16,9 +16,6 @@ use crate::wire::message::{Leaving, LeavingWhy, Ordered};
 use crate::{Fields, Frame, Game, Input, StateError, checksum, protocol::trace};
 use core::time::Duration;
 
-/// The last frame of a match. Wire numbers have 32 bits and begin in the middle of them in the worst case.
-const LAST_FRAME: Frame = Frame(u32::MAX / 2 - 1_000);
-
 /// The outcome of [`Session::advance`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advanced {
@@ -59,7 +56,7 @@ impl<S: Fields> Session<S> {
         }
 
         // A desync is looked into, also when nothing is stepped any more.
-        if !self.ending.is_over() && self.watch.is_active() {
+        if self.watch.is_active() && !self.ending.is_over() {
             self.traffic.stir();
             self.examine(now, game);
         }
@@ -97,9 +94,6 @@ impl<S: Fields> Session<S> {
         if let Some(end) = self.simulation.ended() {
             self.begin_to_end(now, end, followed);
             return Advanced::Ended;
-        }
-        if stepped_frame >= LAST_FRAME {
-            self.disconnect(Reason::FrameLimit);
         }
         advanced
     }

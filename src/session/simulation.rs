@@ -22,7 +22,6 @@ pub(super) struct Simulation<S> {
     cues_closed: bool,
     /// The game was told that rollbacks take too long.
     slow_told: bool,
-    frames: u64,
     stalled_frames: u64,
 }
 
@@ -50,7 +49,6 @@ impl<S> Simulation<S> {
             stalled: false,
             cues_closed: false,
             slow_told: false,
-            frames: 0,
             stalled_frames: 0,
         }
     }
@@ -71,22 +69,18 @@ impl<S> Simulation<S> {
         delay_frames: u32,
     ) -> Advance {
         self.press(now, input, delay_frames);
-        let before = self.rollback.current();
         let advance = self.rollback.advance(game);
         match advance {
             Advance::Stepped => {
                 if core::mem::take(&mut self.stalled) {
                     trace::went_on(self.rollback.current());
                 }
-                self.frames += 1;
             }
             Advance::Stalled => {
                 if !core::mem::replace(&mut self.stalled, true) {
                     trace::stalled(self.rollback.current());
                 }
                 self.stalled_frames += 1;
-                // A rollback that ends at a barrier undoes frames.
-                self.frames -= u64::from(before.since(self.rollback.current()));
             }
             Advance::Ended | Advance::Failed => {}
         }
@@ -253,7 +247,7 @@ impl<S> Simulation<S> {
 
     /// Frames stepped, each counted once; and frames that had to wait.
     pub(super) fn frame_counts(&self) -> (u64, u64) {
-        (self.frames, self.stalled_frames)
+        (u64::from(self.current().0), self.stalled_frames)
     }
 }
 

@@ -26,7 +26,7 @@ pub struct Stats {
     pub input_excess: Duration,
     /// The time by which the last frame was made longer to reduce the lead, negative if it was made shorter.
     pub trim_micros: i32,
-    /// Frames stepped, without resimulations.
+    /// Frames stepped, without resimulations and those that were undone.
     pub frames: u64,
     /// Frames that had to wait for a missing input.
     pub stalled_frames: u64,
