@@ -70,13 +70,8 @@ impl RecordCodec for PlayerInput {
     }
 
     fn check(&self) -> Result<(), ValueError> {
-        for (field, value) in [("move x", self.move_x), ("move y", self.move_y)] {
-            finite(field, value)?;
-            if !(-1.0..=1.0).contains(&value) {
-                return Err(ValueError::Move { field, bits: value.to_bits() });
-            }
-        }
-        Ok(())
+        within_one("move x", self.move_x)?;
+        within_one("move y", self.move_y)
     }
 }
 
@@ -109,6 +104,16 @@ impl RecordCodec for EntityState {
         finite("velocity y", self.velocity_y)?;
         finite("health", self.health)
     }
+}
+
+/// A server checks two of these for each client in every frame. A value that is not finite is not within one either.
+#[inline]
+fn within_one(field: &'static str, value: f32) -> Result<(), ValueError> {
+    if (-1.0..=1.0).contains(&value) {
+        return Ok(());
+    }
+    finite(field, value)?;
+    Err(ValueError::Move { field, bits: value.to_bits() })
 }
 
 fn finite(field: &'static str, value: f32) -> Result<(), ValueError> {
