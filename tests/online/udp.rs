@@ -2,13 +2,14 @@
 
 use crate::game::{Machine, Sums};
 use core::time::Duration;
+use games::handle::{Core, CoreState};
 use games::tag::{self, Tag};
 use rebout::net::udp::Udp;
 use rebout::net::{Datagrams, Memory};
 use rebout::replay::Recording;
 use rebout::{
-    Buttons, Config, ConnectOptions, Connection, Finish, FrameRate, Input, Now, Online, Options, Player,
-    Verdict,
+    Buttons, Config, ConnectOptions, Connection, Finish, FrameRate, Input, Inputs, Now, Online, Options,
+    Player, Verdict,
 };
 use std::thread;
 use std::time::Instant;
@@ -102,6 +103,49 @@ fn four_players_at_two_machines_play_over_udp() {
         let pressed = |pad| recording.inputs().any(|inputs| inputs.pad(player, pad) != Buttons::NONE);
         assert_eq!([0, 1, 2].map(pressed), [true, true, false], "{player}");
     }
+}
+
+/// Plays a core with barriers in the thread that calls, and looks two frames ahead. Its end, and the barriers that it stepped.
+fn play_core(mut online: Online<CoreState>) -> (Finish, Vec<(u32, Inputs)>) {
+    let mut core = Core { barrier: |state| state.sum % 53 == 3, ..Core::new(240) };
+    let mut ahead = 0;
+    loop {
+        match online.wait().unwrap() {
+            Now::Begin { .. } => online.start(&core),
+            Now::Frame => {
+                let held = Buttons((core.state.frame / 3 % 7) as u16);
+                online.advance(&mut core, held);
+                let at = core.state;
+                online.look_ahead(&mut core, |core| ahead += core.state.frame - at.frame);
+                assert_eq!(core.state, at, "the game is put back");
+            }
+            Now::Finished(finish) => {
+                online.close().unwrap();
+                assert!(ahead > 240, "{ahead} frames ahead in all");
+                let barriers = core.steps.iter().filter(|step| step.at_barrier);
+                return (finish, barriers.map(|step| (step.frame, step.inputs)).collect());
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn barriers_and_look_ahead_work_over_udp() {
+    let options = || {
+        let config = Config::new(0xB0).with(|config| {
+            config.game.frame_rate = FrameRate::hz(480);
+            config.rollback.look_ahead_frames = 2;
+        });
+        Options::with_config(config).connect(local())
+    };
+    let host = Online::host(options()).unwrap();
+    let invite = host.share().to_owned();
+    let there = thread::spawn(move || play_core(Online::join(options(), &invite).unwrap()));
+    let ((one, ours), (two, theirs)) = (play_core(host), there.join().unwrap());
+    assert_agreed(&one, &two);
+    assert!(ours.len() > 1 && ours.is_sorted_by(|one, two| one.0 < two.0), "each once: {ours:?}");
+    assert_eq!(ours, theirs);
 }
 
 #[test]

@@ -38,7 +38,10 @@ struct Watched {
 
 /// Plays a match to its end, and checks that both machines stepped each barrier once, on the same inputs.
 fn play(setup: Setup, play: Play<Core>) -> ([Watched; 2], Duration, Vec<(u32, Inputs)>) {
-    let mut sim = SimMatch::new(setup, play);
+    play_on(SimMatch::new(setup, play))
+}
+
+fn play_on(mut sim: SimMatch<Core>) -> ([Watched; 2], Duration, Vec<(u32, Inputs)>) {
     let watched = [0, 1].map(|id| {
         let watched: Rc<RefCell<Watched>> = Rc::default();
         let here = Rc::clone(&watched);
@@ -90,6 +93,14 @@ fn both_machines_step_a_barrier_once_and_agree() {
         }
     }
     assert!(went_back > 10, "a prediction hid a barrier {went_back} times");
+}
+
+#[test]
+fn sealed_machines_step_a_barrier_once_and_agree() {
+    let mut sim = SimMatch::new(Setup::new(5, link(60, 15, 3)), HIDDEN_PLAY);
+    sim.seal(5);
+    let (watched, _, barriers) = play_on(sim);
+    assert!(barriers.len() > 3 && watched.iter().any(|watched| watched.went_back > 0), "{watched:?}");
 }
 
 #[test]
