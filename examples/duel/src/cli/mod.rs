@@ -35,8 +35,8 @@ different states; 2 bad arguments, or no display and no terminal to play in; 3 t
 end. 1 and 3 are those of a match without menus: with --now, --bot or --view none.";
 
 /// A fighting game for two, with rollback. Without a command it opens the menu, and with --now it is you against a bot:
-/// a second peer with a UDP socket of its own, behind a link of 80 ms round trip and 3 % loss. What is said on the
-/// command line outranks the settings of the menu.
+/// a second peer with a UDP socket of its own, behind a link of 80 ms round trip and 3 % loss. Options on the
+/// command line override the settings of the menu.
 #[derive(Debug, Parser)]
 #[command(name = "duel", max_term_width = 100, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 pub struct Cli {
@@ -277,7 +277,7 @@ pub struct Engine {
     #[arg(long, value_name = "FRAMES",
           value_parser = clap::value_parser!(u8).range(0..=i64::from(Config::MAX_DELAY_FRAMES)))]
     pub delay: Option<u8>,
-    /// How many frames may be played on predictions; with the delay at most 16 [default: 8]
+    /// How many frames may be played on predictions; with the delay at most 30 [default: 8]
     #[arg(long, value_name = "FRAMES",
           value_parser = clap::value_parser!(u8).range(0..=i64::from(MAX_WINDOW)))]
     pub window: Option<u8>,

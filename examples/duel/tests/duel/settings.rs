@@ -173,3 +173,11 @@ fn a_bad_file_is_said_and_the_match_is_played() {
         assert!(words.contains("settings.conf, line 1: link.window: 'many' is no number"), "{words}");
     }
 }
+
+#[test]
+fn help_gives_the_limit_of_window_and_delay() {
+    use clap::CommandFactory;
+    let help = duel::cli::Cli::command().render_long_help().to_string();
+    let limit = format!("with the delay at most {}", rebout::Config::MAX_WINDOW_AND_DELAY);
+    assert!(help.contains(&limit), "{help}");
+}
