@@ -1,7 +1,7 @@
 //! The rendezvous: a small server where a joiner finds a host that has no reachable port.
 //!
 //! [`RendezvousServer`] keeps rooms for hosts, hands INITs to them and RESPs back, and gives out TURN credentials. It is a
-//! [`Protocol`](crate::Protocol); `examples/rendezvous.rs` runs it on a UDP socket. A [`Connection`](crate::Connection) is
+//! [`Protocol`](crate::Protocol); `examples/rendezvous/` runs it on a UDP socket. A [`Connection`](crate::Connection) is
 //! the client of it, on both sides.
 //!
 //! INIT and RESP are opaque here: the server sees ciphertext. Registrations are signed by the key that the room is named
