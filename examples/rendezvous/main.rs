@@ -3,12 +3,14 @@
 //!
 //! It runs until Ctrl-C or `kill`, and then prints its counters. Who met whom is printed with `--log-meetings` alone.
 
+mod counters;
+mod metrics;
 mod stop;
 
 use clap::Parser;
 use rebout::Randomness;
 use rebout::net::udp::UdpDriver;
-use rebout::rendezvous::{RendezvousConfig, RendezvousServer, RoomRefusal, TurnService};
+use rebout::rendezvous::{RendezvousConfig, RendezvousServer, TurnService};
 use std::error::Error;
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -51,6 +53,10 @@ struct Args {
     /// Print the counters every so many seconds.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     report: Option<u64>,
+    /// Serve the counters in the text format of Prometheus over HTTP, at /metrics of this address. Anybody who reaches it can
+    /// read them: name a loopback address, or one of a private network.
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Option<SocketAddr>,
     /// Print the addresses of each host and guest that meet. Without it nobody records them.
     #[arg(long)]
     log_meetings: bool,
@@ -87,6 +93,7 @@ fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
     };
     let mut server = RendezvousServer::new(config, Randomness::System)
         .ok_or("the operating system has no random bytes")?;
+    let metrics = args.metrics.map(metrics::Page::serve).transpose()?;
     stop::listen();
     let addr = udp.local_addr();
     let with = args.turn.map_or("no TURN server".to_owned(), |turn| format!("the TURN server {turn}"));
@@ -96,10 +103,17 @@ fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
         &[("address", addr.to_string())],
         &format!("the rendezvous is open at {addr}, with {with}"),
     );
+    if let Some(page) = &metrics {
+        let url = format!("http://{}/metrics", page.addr());
+        say(args.json, "metrics", &[("url", url.clone())], &format!("the counters are at {url}"));
+    }
     let mut report_at = args.report.map(Duration::from_secs);
     while !stop::is_asked_for() {
         let deadline = udp.now() + LOOK_UP_EVERY;
         udp.run_until(&mut server, deadline)?;
+        if let Some(page) = &metrics {
+            page.answer(|| counters::prometheus(&server));
+        }
         while let Some(met) = server.poll_meeting() {
             let fields = [("host", met.host.to_string()), ("guest", met.guest.to_string())];
             say(args.json, "met", &fields, &format!("{} met {}", met.guest, met.host));
@@ -146,35 +160,13 @@ fn secret_file(path: &Path) -> Result<String, Box<dyn Error>> {
 
 /// Prints the counters, and those refusals that there were.
 fn report(server: &RendezvousServer, event: &str, json: bool) {
-    let stats = server.stats();
-    let mut fields = vec![
-        ("rooms", server.rooms() as u64),
-        ("guests", server.guests() as u64),
-        ("rooms_opened", stats.rooms_opened),
-        ("refreshes", stats.refreshes),
-        ("asks", stats.asks),
-        ("delivered", stats.delivered),
-        ("answered", stats.answered),
-        ("cookies", stats.cookies),
-        ("bytes_received", stats.bytes_received),
-        ("bytes_sent", stats.bytes_sent),
-    ];
-    let refused = RoomRefusal::ALL.into_iter().map(|refusal| (refusal, stats.refused(refusal)));
-    let refused: Vec<_> = refused.filter(|(_, count)| *count > 0).collect();
-    let mut words = vec![format!(
-        "{} rooms opened, {} open; {} asked for a ticket; {} INITs delivered, {} answered; {} bytes in, {} out",
-        stats.rooms_opened,
-        server.rooms(),
-        stats.asks,
-        stats.delivered,
-        stats.answered,
-        stats.bytes_received,
-        stats.bytes_sent
-    )];
-    words.extend(refused.iter().map(|(refusal, count)| format!("refused {count}: {refusal}")));
-    fields.extend(refused.iter().map(|(refusal, count)| (refusal.name(), *count)));
-    let fields: Vec<_> = fields.into_iter().map(|(name, count)| (name, count.to_string())).collect();
-    say(json, event, &fields, &words.join("\n"));
+    let fields: Vec<_> = counters::all(server)
+        .into_iter()
+        .map(|counter| (counter.name, counter.value))
+        .chain(counters::refused(server).map(|(refusal, count)| (refusal.name(), count)))
+        .map(|(name, value)| (name, value.to_string()))
+        .collect();
+    say(json, event, &fields, &counters::words(server));
 }
 
 /// Prints one line, as words or as JSON. Numbers and addresses need no escapes.

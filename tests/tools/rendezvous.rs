@@ -3,7 +3,8 @@
 use crate::program::program;
 use rebout::Randomness;
 use rebout::lab::rendezvous::{JoinRequest, Registration, RendezvousEvent};
-use std::net::{SocketAddr, UdpSocket};
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::process::Command;
 use std::time::{Duration, Instant};
 use support::program::Running;
@@ -110,6 +111,47 @@ fn meetings_and_counters_are_json_if_they_are_asked_for() {
     );
 }
 
+/// Sends `request` to the page of counters, and returns the whole answer.
+fn ask(page: SocketAddr, request: &str) -> String {
+    let mut stream = TcpStream::connect(page).expect("a page");
+    stream.write_all(request.as_bytes()).expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer");
+    answer
+}
+
+#[test]
+fn counters_are_served_to_prometheus() {
+    let (mut server, addr) = start(&["--metrics", "127.0.0.1:0"]);
+    let line = server.line();
+    let page = line.split('/').find_map(|part| part.parse().ok()).expect("the address of the page");
+    // The first reader says nothing, and the page goes on with the next one once its time is over.
+    let _silent = TcpStream::connect(page).expect("a page");
+    meet(addr);
+    let answer = ask(page, "GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n");
+    let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+    assert!(head.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4\r\n"), "{head}");
+    assert!(head.contains(&format!("Content-Length: {}", body.len())), "{head}");
+    for line in [
+        "# TYPE rebout_rendezvous_rooms gauge",
+        "rebout_rendezvous_rooms 1",
+        "# TYPE rebout_rendezvous_signatures_total counter",
+        "rebout_rendezvous_signatures_total 1",
+        "rebout_rendezvous_grants_total 2",
+        "rebout_rendezvous_refused_total{reason=\"busy\"} 0",
+    ] {
+        assert!(body.lines().any(|found| found == line), "no {line} in\n{body}");
+    }
+    // Each line is a comment or a name with a number.
+    for line in body.lines().filter(|line| !line.starts_with("# ")) {
+        let (name, value) = line.split_once(' ').expect("a name and a value");
+        assert!(name.starts_with("rebout_rendezvous_") && value.parse::<u64>().is_ok(), "{line}");
+    }
+    assert!(ask(page, "GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "));
+    assert!(ask(page, "POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 400 "));
+    stop(server);
+}
+
 #[test]
 fn bad_arguments_are_explained() {
     let said = |args: &[&str]| {
@@ -121,6 +163,7 @@ fn bad_arguments_are_explained() {
     assert!(said(&["--turn", "192.0.2.9:3478"]).contains("set REBOUT_TURN_SECRET"));
     assert!(said(&["--turn", "north"]).contains("invalid socket address"));
     assert!(said(&["--bind", "192.0.2.9:1"]).contains("cannot listen on 192.0.2.9:1"));
+    assert!(said(&["--metrics", "192.0.2.9:1"]).contains("cannot serve metrics at 192.0.2.9:1"));
     assert!(said(&["--turn-secret-file", "x"]).contains("--turn <ADDRESS>"));
     let nowhere = said(&["--turn", "192.0.2.9:3478", "--turn-secret-file", "nowhere"]);
     assert!(nowhere.starts_with("rendezvous: cannot read the secret in nowhere: "), "{nowhere}");

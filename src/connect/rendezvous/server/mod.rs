@@ -165,6 +165,7 @@ impl RendezvousServer {
         if !self.rooms.may_check(now, &room, from) && !self.limits.may_register(now, Source::machine(from)) {
             return self.deny(from, nonce, Denial::Busy, RoomRefusal::Busy);
         }
+        self.stats.signatures += 1;
         if !is_signed(register, from) {
             return self.deny(from, nonce, Denial::Signature, RoomRefusal::Signature);
         }
@@ -249,6 +250,7 @@ impl RendezvousServer {
     }
 
     fn grant(&mut self, now: Time, to: SocketAddr, nonce: u64, ticket: u64) -> Result<(), RoomRefusal> {
+        self.stats.grants += 1;
         let turn = self.grants.turn(now, Source::machine(to));
         self.send(to, &Packet::Grant(Grant { nonce, observed: to, ticket, turn }))
     }

@@ -66,6 +66,10 @@ pub struct RendezvousStats {
     pub answered: u64,
     /// Cookies that were given.
     pub cookies: u64,
+    /// Grants, to hosts and joiners.
+    pub grants: u64,
+    /// Signatures of registrations that were checked. Most of the server's work is in these.
+    pub signatures: u64,
     /// Bytes that came.
     pub bytes_received: u64,
     /// Bytes that were sent.
