@@ -11,7 +11,7 @@ use std::hint::black_box;
 use std::net::SocketAddr;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The requests that are counted, with what a player does by them.
 const KINDS: [(&str, &str); 4] = [
@@ -80,21 +80,26 @@ struct Town {
     now: Duration,
     counted: &'static str,
     hosts: Vec<Registration>,
+    /// The time that the server has taken.
+    taken: Duration,
 }
 
 impl Town {
     fn new(counted: &'static str) -> Self {
         let config = RendezvousConfig { max_rooms: 1_000_000, ..RendezvousConfig::default() };
         let server = RendezvousServer::new(config, Randomness::System).expect("random bytes");
-        Self { server, now: Duration::from_secs(1), counted, hosts: Vec::new() }
+        Self { server, now: Duration::from_secs(1), counted, hosts: Vec::new(), taken: Duration::ZERO }
     }
 
     fn hand(&mut self, kind: &str, from: SocketAddr, datagram: &[u8]) -> Sent {
-        if kind == self.counted {
+        let began = Instant::now();
+        let sent = if kind == self.counted {
             measured(&mut self.server, self.now, from, datagram)
         } else {
             serve(&mut self.server, self.now, from, datagram)
-        }
+        };
+        self.taken += began.elapsed();
+        sent
     }
 
     /// Lets host `n` register: for the first time, or again.
@@ -191,18 +196,23 @@ fn main() -> ExitCode {
             println!("{:>9} instructions: {words}", callgrind(kind) / u64::from(COUNTED));
         }
     }
-    println!("{:>9} bytes: a room, of {ROOMS}", room_bytes());
+    let (bytes, taken) = rooms();
+    println!("{bytes:>9} bytes: a room, of {ROOMS}");
+    println!(
+        "{:>9} registrations a second, by the clock of this machine",
+        (f64::from(ROOMS) / taken.as_secs_f64()) as u64
+    );
     ExitCode::SUCCESS
 }
 
-/// The memory of one room among many.
-fn room_bytes() -> usize {
+/// The memory of one room among many, and the time that the server took to open them all.
+fn rooms() -> (usize, Duration) {
     let mut town = Town::new("nothing");
     (0..ROOMS).for_each(|n| town.register(n, "register"));
     let (rooms, before) = (town.server.rooms(), LIVE.load(Ordering::Relaxed));
     assert_eq!(rooms, ROOMS as usize);
     drop(town.server);
-    (before - LIVE.load(Ordering::Relaxed)) / rooms
+    ((before - LIVE.load(Ordering::Relaxed)) / rooms, town.taken)
 }
 
 fn callgrind(kind: &str) -> u64 {

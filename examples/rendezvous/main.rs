@@ -47,6 +47,9 @@ struct Args {
     /// The most rooms of one IPv4 address or one /64 of IPv6.
     #[arg(long, default_value_t = 32)]
     max_rooms_per_source: usize,
+    /// The most signatures that are checked in a second, besides those that keep rooms open.
+    #[arg(long, default_value_t = 2_000)]
+    max_signatures: u32,
     /// The most guests that wait for an answer.
     #[arg(long, default_value_t = 4_096)]
     max_guests: usize,
@@ -88,6 +91,7 @@ fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
         max_rooms: args.max_rooms,
         max_rooms_per_source: args.max_rooms_per_source,
         max_guests: args.max_guests,
+        max_signatures_per_second: args.max_signatures,
         reports_meetings: args.log_meetings,
         ..RendezvousConfig::default()
     };

@@ -142,6 +142,12 @@ fn counters_are_served_to_prometheus() {
     ] {
         assert!(body.lines().any(|found| found == line), "no {line} in\n{body}");
     }
+    let page_words = include_str!("../../docs/NAT.md").split(|c: char| !(c.is_ascii_lowercase() || c == '_'));
+    let named: Vec<&str> = page_words.filter(|word| word.starts_with("rebout_rendezvous_")).collect();
+    assert!(named.len() >= 7, "{named:?}");
+    for name in named {
+        assert!(body.contains(&format!("# TYPE {name} ")), "NAT.md names {name}, which is not served");
+    }
     // Each line is a comment or a name with a number.
     for line in body.lines().filter(|line| !line.starts_with("# ")) {
         let (name, value) = line.split_once(' ').expect("a name and a value");
