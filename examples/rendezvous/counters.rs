@@ -28,6 +28,7 @@ pub(crate) fn all(server: &RendezvousServer) -> Vec<Counter> {
         counter("delivered", stats.delivered, "Messages of joiners that were handed to a host."),
         counter("answered", stats.answered, "Messages of hosts that were handed to a joiner."),
         counter("cookies", stats.cookies, "Cookies that were given."),
+        counter("bindings", stats.bindings, "STUN requests that were answered."),
         counter("bytes_received", stats.bytes_received, "Bytes that came."),
         counter("bytes_sent", stats.bytes_sent, "Bytes that were sent."),
     ]

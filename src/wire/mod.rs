@@ -36,6 +36,8 @@ pub(crate) mod rendezvous;
 pub mod rtype;
 #[cfg(any(feature = "lab", feature = "seal"))]
 pub(crate) mod seal;
+#[cfg(feature = "nat")]
+pub(crate) mod stun;
 
 /// A decoded datagram, which has passed all checks of its format.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -282,16 +282,21 @@ fn no_address_that_echoed_no_cookie_gets_more_than_it_sent() {
         let cookie = u64::from(draw(3)) << 60 | u64::from(draw(1 << 30));
         let room = if draw(2) == 0 { signed } else { [draw(256) as u8; 16] };
         let (nonce, guest) = (u64::from(round), u64::from(draw(1 << 30)));
-        let mut datagram = bytes(&match draw(8) {
-            0 => Packet::Register(Register { nonce, cookie, key: [3; 32], ticket: 1, signature: [7; 64] }),
-            1 => Packet::Ask(Ask { nonce, cookie, room }),
-            2 => Packet::Post(wire::Post { nonce, cookie, room, init: &signals.0 }),
-            3 => Packet::Answer(Answer { guest, resp: &signals.1 }),
-            4 => Packet::Cookie(Cookie { nonce, cookie: cookie | 1, observed: from }),
-            5 => Packet::Grant(Grant { nonce, observed: from, ticket: 1, turn: None }),
-            6 => Packet::Deliver(Deliver { nonce, guest, init: &signals.0 }),
-            _ => Packet::Reply(Reply { nonce, outcome: Outcome::Posted }),
-        });
+        let mut datagram = match draw(9) {
+            0 => stun(draw(12) as usize * 4),
+            kind => bytes(&match kind - 1 {
+                0 => {
+                    Packet::Register(Register { nonce, cookie, key: [3; 32], ticket: 1, signature: [7; 64] })
+                }
+                1 => Packet::Ask(Ask { nonce, cookie, room }),
+                2 => Packet::Post(wire::Post { nonce, cookie, room, init: &signals.0 }),
+                3 => Packet::Answer(Answer { guest, resp: &signals.1 }),
+                4 => Packet::Cookie(Cookie { nonce, cookie: cookie | 1, observed: from }),
+                5 => Packet::Grant(Grant { nonce, observed: from, ticket: 1, turn: None }),
+                6 => Packet::Deliver(Deliver { nonce, guest, init: &signals.0 }),
+                _ => Packet::Reply(Reply { nonce, outcome: Outcome::Posted }),
+            }),
+        };
         for _ in 0..draw(3) {
             let at = draw(datagram.len() as u32) as usize;
             datagram[at] = draw(256) as u8;
@@ -308,6 +313,30 @@ fn no_address_that_echoed_no_cookie_gets_more_than_it_sent() {
     assert!(stats.cookies > 3_000 && stats.refused(RoomRefusal::Malformed) > 1_000, "{stats:?}");
     assert!(stats.refused(RoomRefusal::Unexpected) > 1_000 && stats.refused(RoomRefusal::Version) > 10);
     assert_eq!((stats.delivered, stats.answered, stats.rooms_opened), (0, 0, 1));
+    assert!(stats.bindings > 300, "{stats:?}");
+}
+
+/// A STUN Binding request with an attribute, in all of this many bytes after its head.
+pub(crate) fn stun(len: usize) -> Vec<u8> {
+    let mut request = vec![0x00, 0x01, 0x00, len as u8, 0x21, 0x12, 0xA4, 0x42];
+    request.extend([7; 12]);
+    request.extend([[0x80, 0x22, 0, len.saturating_sub(4) as u8]].concat().iter().take(len));
+    request.resize(20 + len, b'x');
+    request
+}
+
+#[test]
+fn stun_requests_are_answered_up_to_a_quota() {
+    let mut desk = Desk::new(config());
+    let answers = (0..100).flat_map(|_| desk.say(addr(9), &stun(28))).collect::<Vec<_>>();
+    assert_eq!(answers.len(), 16, "of one source in a second");
+    let mapped = [0x00, 0x20, 0, 8, 0, 1, 0x1B ^ 0x21, 0x58 ^ 0x12, 192 ^ 0x21, 0x12, 2 ^ 0xA4, 9 ^ 0x42];
+    assert_eq!(answers[0].1, [&[0x01, 0x01, 0, 12], &stun(0)[4..], &mapped].concat());
+    assert_eq!(desk.server.stats().refused(RoomRefusal::Busy), 84);
+    // The source may be forged: its requests of a rendezvous have limits of their own.
+    assert!(desk.register(addr(9), &mut registration(1)).is_some());
+    assert_eq!(desk.say(addr(8), &stun(28)).len(), 1, "another source");
+    assert!(desk.say(addr(7), &stun(8)).is_empty(), "its answer would be longer");
 }
 
 /// The INITs that a host gets.

@@ -176,7 +176,7 @@ impl Protocol for Port {
         if self.addr == shared.listen {
             shared.admit(datagram);
             // Its own answer to a STUN request goes to the wrong address.
-            if datagram.starts_with(&[0x00, 0x01]) && datagram.len() == 20 {
+            if datagram.starts_with(&[0x00, 0x01]) {
                 shared.out.push_back((self.addr, from, binding_answer(datagram, from)));
                 return;
             }

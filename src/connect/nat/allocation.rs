@@ -1,9 +1,9 @@
 //! An allocation on a relay: a TURN client with channels, one for each peer.
 
 use super::origin::{from_turn, turn};
-use super::probe::id_of;
 use crate::connect::rendezvous::Credentials;
 use crate::protocol::time::{Span, Time};
+use crate::wire::stun::id_of;
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use turn_client_proto::api::{Transmit, TurnClientApi, TurnConfig, TurnEvent, TurnPollRet, TurnRecvRet};

@@ -1,8 +1,8 @@
 //! The results of connectivity checks: what was sent on each path, what was answered, and what the peer has chosen.
 
 use super::paths::Path;
-use super::probe::id_of;
 use crate::protocol::time::{Span, Time};
+use crate::wire::stun::id_of;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 

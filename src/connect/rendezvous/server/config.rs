@@ -38,7 +38,7 @@ pub struct RendezvousConfig {
     pub max_guests: usize,
     /// The most signatures that are checked in a second, besides those that keep rooms open: one in 2 s for each room.
     pub max_signatures_per_second: u32,
-    /// The most registrations, and the most posts, of one source in a second. A larger network has four times as many
+    /// The most registrations, the most posts and the most STUN requests of one source in a second. A larger network has four times as many
     /// registrations. Registrations that keep a room open are not counted.
     pub max_requests_per_source: u8,
     /// Whether [`RendezvousServer::poll_meeting`](super::RendezvousServer::poll_meeting) tells who met whom.

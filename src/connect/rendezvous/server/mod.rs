@@ -33,6 +33,7 @@ use crate::wire::rendezvous::{
     Answer, Ask, Cookie, DecodeError, Deliver, Denial, Grant, MAX_LEN, Outcome, Packet, Post, Register,
     Reply, Room, decode, encode, request_nonce,
 };
+use crate::wire::stun;
 use core::fmt;
 use core::time::Duration;
 use grants::Grants;
@@ -139,6 +140,9 @@ impl RendezvousServer {
     // Internal.
 
     fn handle(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Result<(), RoomRefusal> {
+        if datagram.first() == Some(&stun::FIRST) {
+            return self.binding(now, from, datagram);
+        }
         let packet = decode(datagram).map_err(|error| match error {
             DecodeError::Version => RoomRefusal::Version,
             _ => RoomRefusal::Malformed,
@@ -154,6 +158,19 @@ impl RendezvousServer {
                 None => Err(refusal),
             },
         }
+    }
+
+    /// Tells whoever asks by STUN the address that it is seen at, as any STUN server does.
+    fn binding(&mut self, now: Time, from: SocketAddr, request: &[u8]) -> Result<(), RoomRefusal> {
+        let mut answer = [0; stun::MAX_ANSWER];
+        let len = stun::answer(request, from, &mut answer).ok_or(RoomRefusal::Malformed)?;
+        if !self.limits.may_bind(now, Source::machine(from)) {
+            return Err(RoomRefusal::Busy);
+        }
+        self.stats.bindings += 1;
+        let mut bytes = [0; MAX_LEN];
+        bytes[..len].copy_from_slice(&answer[..len]);
+        self.push(Outgoing { to: from, len, bytes })
     }
 
     fn register(&mut self, now: Time, from: SocketAddr, register: &Register) -> Result<(), RoomRefusal> {
@@ -258,10 +275,14 @@ impl RendezvousServer {
     fn send(&mut self, to: SocketAddr, packet: &Packet<'_>) -> Result<(), RoomRefusal> {
         let mut bytes = [0; MAX_LEN];
         let len = encode(packet, &mut bytes).ok_or(RoomRefusal::Overflow)?;
+        self.push(Outgoing { to, len, bytes })
+    }
+
+    fn push(&mut self, outgoing: Outgoing) -> Result<(), RoomRefusal> {
         if self.out.len() >= MAX_OUT {
             return Err(RoomRefusal::Overflow);
         }
-        self.out.push_back(Outgoing { to, len, bytes });
+        self.out.push_back(outgoing);
         Ok(())
     }
 }

@@ -49,6 +49,7 @@ pub(super) struct Limits {
     network_registrations: Quota,
     signatures: Bucket,
     posts: Quota,
+    bindings: Quota,
 }
 
 impl Limits {
@@ -61,6 +62,7 @@ impl Limits {
             network_registrations: Quota::new(key(b"rendezvous networks")?, per_network),
             signatures: Bucket::per_second(config.max_signatures_per_second),
             posts: Quota::new(key(b"rendezvous posts")?, per_source),
+            bindings: Quota::new(key(b"rendezvous bindings")?, per_source),
         })
     }
 
@@ -79,6 +81,12 @@ impl Limits {
 
     pub(super) fn may_post(&mut self, now: Time, source: Source) -> bool {
         self.posts.take(now, source)
+    }
+
+    /// Whether one more STUN request may be answered. It has a quota of its own: its source has echoed no cookie, and may be
+    /// somebody else.
+    pub(super) fn may_bind(&mut self, now: Time, source: Source) -> bool {
+        self.bindings.take(now, source)
     }
 }
 

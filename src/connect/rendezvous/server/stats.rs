@@ -70,6 +70,8 @@ pub struct RendezvousStats {
     pub grants: u64,
     /// Signatures of registrations that were checked. Most of the server's work is in these.
     pub signatures: u64,
+    /// STUN requests that were answered.
+    pub bindings: u64,
     /// Bytes that came.
     pub bytes_received: u64,
     /// Bytes that were sent.
