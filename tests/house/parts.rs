@@ -61,6 +61,7 @@ const PARTS: &[(&str, &str)] = &[
     ("connect/rendezvous/registration.rs", "Registration"),
     ("connect/rendezvous/signed.rs", "SignedLog"),
     ("connect/rendezvous/standing.rs", "Standing"),
+    ("connect/rendezvous/watch.rs", "Watch"),
     ("connect/rendezvous/answers.rs", "Answers"),
     ("connect/rendezvous/claims.rs", "Claims"),
     ("connect/rendezvous/exchange.rs", "Exchange"),

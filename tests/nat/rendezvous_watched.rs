@@ -62,8 +62,8 @@ fn forged_refusal_does_not_cancel_the_grant() {
         }
         meeting.run(ms(10));
     }
-    let registered = |event: &&RendezvousEvent| matches!(event, RendezvousEvent::Registered { .. });
-    let grants = meeting.host().events.iter().filter(registered).count();
+    let stats = meeting.server().stats();
+    let grants = stats.rooms_opened + stats.refreshes;
     assert!((7..=9).contains(&grants), "{grants} registrations in 120 s");
 }
 

@@ -8,8 +8,8 @@ use std::net::SocketAddr;
 
 /// Credentials for the relay are asked for again after this long: a new allocation in the middle of a match needs fresh ones.
 const RENEW_AFTER: Span = Span::from_secs(300);
-/// A joiner whose INIT nobody has answered asks for a new ticket after this long.
-const ASK_AGAIN_AFTER: Span = Span::from_secs(4);
+/// A joiner whose INIT nobody has answered asks for a new ticket after this long. A host may have registered its room anew.
+const ASK_AGAIN_AFTER: Span = Span::from_secs(1);
 
 /// How the first signals travel.
 #[derive(Debug)]
@@ -291,9 +291,9 @@ mod tests {
         assert_eq!(run(&mut joiner, 0..1, None), [0]);
         assert_eq!(joiner.ticket, Some(0));
         joiner.post(secs(1), &[crate::wire::seal::INIT; 333]);
-        assert!(joiner.deadline() <= secs(5));
-        assert_eq!(run(&mut joiner, 1..11, None), [50, 90], "every 4 s, and not more often");
-        assert_eq!(joiner.ticket, Some(90));
+        assert!(joiner.deadline() <= secs(2));
+        assert_eq!(run(&mut joiner, 1..4, None), [20, 30], "every second, and not more often");
+        assert_eq!(joiner.ticket, Some(30));
         joiner.settle();
         assert_eq!(run(&mut joiner, 11..30, None), [0_u64; 0], "it has its answer");
     }
@@ -338,7 +338,7 @@ mod tests {
         for at in 0..secs_run {
             host.run(secs(at), || Some(1));
             while let Some((to, len)) = host.poll_transmit(secs(at), &mut buf) {
-                let Packet::Register(register) = decode(&buf[..len]).unwrap() else { panic!("no REGISTER") };
+                let Packet::Register(register) = decode(&buf[..len]).unwrap() else { continue };
                 for answer in answers(register.nonce, at) {
                     let len = encode(&answer, &mut buf).unwrap();
                     host.handle(secs(at), to, &buf[..len]);

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RendezvousEvent {
-    /// To a host: the room is open, or was kept open. Told with every refresh.
+    /// To a host: the room is open. Told with every registration, and every 3 s in between.
     Registered {
         /// The address that the server sees: the server-reflexive address of this socket.
         observed: SocketAddr,

@@ -11,7 +11,7 @@
 //! | file | has |
 //! |---|---|
 //! | `server/` | the server |
-//! | `registration.rs` | the host's side: `claims.rs` the address that it signs for, `signed.rs` what it has signed, `standing.rs` what its owner is told, `answers.rs` its RESPs |
+//! | `registration.rs` | the host's side: `claims.rs` the address that it signs for, `signed.rs` what it has signed, `standing.rs` what its owner is told, `answers.rs` its RESPs, `watch.rs` whether the server still has the room |
 //! | `join_request.rs` | the joiner's side: a ticket, and an INIT for the host |
 //! | `event.rs` | the news for either side |
 //! | `exchange.rs` | one request that is sent until it is answered, on either side |
@@ -48,6 +48,7 @@ pub(crate) mod registration;
 mod server;
 mod signed;
 mod standing;
+mod watch;
 
 pub(crate) use crate::wire::rendezvous::Denial;
 pub(crate) use credentials::Credentials;

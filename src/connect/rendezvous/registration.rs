@@ -8,11 +8,12 @@ use super::exchange::Exchange;
 use super::identity::Identity;
 use super::signed::{Challenge, SignedLog};
 use super::standing::Standing;
+use super::watch::Watch;
 use crate::connect::seal::{Random, Randomness, SealError};
 use crate::protocol::canonical;
 use crate::protocol::time::{Span, Time};
 use crate::wire::rendezvous::{
-    Answer, Cookie, Deliver, Denial, Grant, Outcome, Packet, Room, SIGNAL_LEN, decode, encode,
+    Answer, Ask, Cookie, Deliver, Denial, Grant, Outcome, Packet, Room, SIGNAL_LEN, decode, encode,
 };
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -25,7 +26,8 @@ const RETRY_AFTER: Span = Span::from_millis(2_500);
 
 /// The host's side of a rendezvous: a state machine without a socket or a clock.
 ///
-/// It sends nothing before it has a [ticket](Self::set_ticket).
+/// It sends nothing before it has a [ticket](Self::set_ticket). An open room is registered every 15 s, and asked for every 3 s:
+/// a server that has lost it, or sees this host at another address, is told at once.
 #[derive(Debug)]
 pub struct Registration {
     identity: Identity,
@@ -33,6 +35,7 @@ pub struct Registration {
     ticket: Ticket,
     exchange: Option<Exchange>,
     refresh_at: Time,
+    watch: Watch,
     claims: Claims,
     signed: SignedLog,
     standing: Standing,
@@ -60,6 +63,7 @@ impl Registration {
             ticket: Ticket::default(),
             exchange: None,
             refresh_at: Time::ZERO,
+            watch: Watch::default(),
             claims: Claims::default(),
             signed: SignedLog::default(),
             standing: Standing::new(),
@@ -117,7 +121,11 @@ impl Registration {
             (nonce, Some((host, cookie)))
         } else {
             self.notice(now);
-            let exchange = self.exchange.as_mut()?;
+            let Some(exchange) = &mut self.exchange else {
+                let (nonce, cookie) = self.watch.take_due(now, &mut self.random)?;
+                let ask = Ask { nonce, cookie, room: self.room() };
+                return Some((server, encode(&Packet::Ask(ask), buf)?));
+            };
             if !exchange.is_due(now) {
                 return None;
             }
@@ -148,7 +156,8 @@ impl Registration {
         if self.signed.is_challenged() {
             return Some(Duration::ZERO);
         }
-        let next_at = self.exchange.as_ref().map_or(self.refresh_at, Exchange::send_at);
+        let idle_until = self.refresh_at.min(self.watch.deadline());
+        let next_at = self.exchange.as_ref().map_or(idle_until, Exchange::send_at);
         next_at.min(self.standing.deadline()).deadline()
     }
 
@@ -175,6 +184,12 @@ impl Registration {
     /// A COOKIE for the exchange, or a challenge of an address that was signed.
     fn cookie(&mut self, now: Time, cookie: &Cookie) {
         let Cookie { nonce, cookie, observed } = *cookie;
+        if self.watch.asks(nonce) {
+            if !self.watch.take_cookie(now, observed, cookie) {
+                self.refresh();
+            }
+            return;
+        }
         if let Some(exchange) = self.exchange.as_mut().filter(|exchange| exchange.nonce() == nonce) {
             exchange.heard(now);
             if let Some(at) = self.claims.offer(now, observed, cookie) {
@@ -193,11 +208,21 @@ impl Registration {
     }
 
     fn granted(&mut self, now: Time, grant: &Grant) {
+        if self.watch.asks(grant.nonce) {
+            if self.watch.take_grant(now, grant.observed, grant.ticket) {
+                let credentials = grant.turn.as_ref().map(Credentials::of);
+                self.standing.kept(RendezvousEvent::Registered { observed: grant.observed, credentials });
+            } else {
+                self.refresh();
+            }
+            return;
+        }
         let is_asked = self.exchange.as_ref().is_some_and(|exchange| exchange.nonce() == grant.nonce);
         if !is_asked || !self.claims.grant(grant.observed) {
             return;
         }
         self.exchange = None;
+        self.watch.begin(now, grant.observed, grant.ticket);
         self.ticket.is_renewed = false;
         let is_contested = self.claims.contested().is_some() && !self.claims.is_settled();
         self.refresh_at = if is_contested { self.retry_at(now) } else { now + REFRESH_AFTER };
@@ -223,6 +248,7 @@ impl Registration {
             self.standing.contested(self.claims.contested());
         }
         if self.exchange.is_none() && self.refresh_at <= now {
+            self.watch.end();
             self.claims.begin();
             self.standing.begin();
             self.exchange = Some(Exchange::new(self.random.next_u64()));

@@ -40,6 +40,11 @@ impl Standing {
         self.tell(event);
     }
 
+    /// The server still has the room.
+    pub(super) fn kept(&mut self, event: RendezvousEvent) {
+        self.tell(event);
+    }
+
     pub(super) fn refused(&mut self, denial: Denial) {
         self.is_silent = false;
         if self.denied.replace(denial) != Some(denial) {
