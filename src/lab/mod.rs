@@ -85,7 +85,9 @@ pub mod seal {
 /// The search for paths through routers, around a seal and its protocol.
 #[cfg(feature = "nat")]
 pub mod nat {
-    pub use crate::connect::nat::{NatConfig, NatLayer, NatStats, NatTraversal, NoWay, Origin, Progress};
+    pub use crate::connect::nat::{
+        NatConfig, NatLayer, NatStats, NatTraversal, NoWay, Origin, Progress, RelayOutcome,
+    };
 }
 
 /// The clients of a rendezvous: a host and a joiner.

@@ -3,12 +3,12 @@
 mod keeping;
 mod now;
 mod options;
-mod rest;
 mod turn;
 
 pub use now::{Finish, Now};
 pub use options::Options;
 
+use crate::connect::connection::Rest;
 use crate::net::{Datagrams, Usual};
 use crate::replay::Winner;
 use crate::{
@@ -18,7 +18,6 @@ use crate::{
 use core::time::Duration;
 use keeping::Keeping;
 use options::Match;
-use rest::Rest;
 use std::collections::VecDeque;
 use std::io;
 use std::path::Path;

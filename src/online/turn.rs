@@ -2,8 +2,8 @@
 
 use super::now::{self, Finish, Now};
 use super::options::name_of;
-use super::rest::Rest;
 use super::{LINGER, Online, REMATCH_TIMEOUT, Stage};
+use crate::connect::connection::Rest;
 use crate::net::Datagrams;
 use crate::{Agreed, ConnectError, Connection, Event, Fields, LobbyError, Protocol};
 use core::time::Duration;

@@ -47,6 +47,7 @@ const PARTS: &[(&str, &str)] = &[
     ("connect/nat/signalling.rs", "Signalling"),
     ("connect/nat/gathering.rs", "Gathering"),
     ("connect/nat/manual.rs", "Manual"),
+    ("connect/nat/mapping.rs", "Mapping"),
     ("connect/nat/searches.rs", "Searches"),
     ("connect/nat/search.rs", "Search"),
     ("connect/nat/negotiation.rs", "Negotiation"),

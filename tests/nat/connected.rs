@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 
 #[derive(Clone, Copy, Debug)]
-struct Endless {
+pub(crate) struct Endless {
     frames: u32,
 }
 fields!(Endless { frames });
@@ -28,13 +28,13 @@ impl Game for Endless {
 
 /// Datagrams between a connection and the network.
 #[derive(Default)]
-struct Mail {
-    now: Duration,
-    inbox: VecDeque<(SocketAddr, Vec<u8>)>,
-    outbox: VecDeque<(SocketAddr, Vec<u8>)>,
+pub(crate) struct Mail {
+    pub(crate) now: Duration,
+    pub(crate) inbox: VecDeque<(SocketAddr, Vec<u8>)>,
+    pub(crate) outbox: VecDeque<(SocketAddr, Vec<u8>)>,
 }
 
-struct Mailbox(Rc<RefCell<Mail>>);
+pub(crate) struct Mailbox(pub(crate) Rc<RefCell<Mail>>);
 
 impl Datagrams for Mailbox {
     fn now(&self) -> Duration {
@@ -58,13 +58,19 @@ impl Datagrams for Mailbox {
     }
 }
 
-type Shared = Rc<RefCell<Online<Endless, Mailbox>>>;
+pub(crate) type Shared = Rc<RefCell<Online<Endless, Mailbox>>>;
 
 /// A machine of the internet that plays an online match.
-struct Machine {
+pub(crate) struct Machine {
     mail: Rc<RefCell<Mail>>,
     online: Shared,
     game: Endless,
+}
+
+impl Machine {
+    pub(crate) fn new(mail: Rc<RefCell<Mail>>, online: Shared) -> Self {
+        Self { mail, online, game: Endless { frames: 0 } }
+    }
 }
 
 impl Machine {
@@ -115,14 +121,14 @@ fn internet(plan: Plan) -> (Internet, [Shared; 2]) {
     let matches = [host, joiner]
         .map(|connection| Rc::new(RefCell::new(Online::on(Options::new(0xB0, 1), connection).unwrap())));
     for (id, mail) in mails.into_iter().enumerate() {
-        let machine = Machine { mail, online: Rc::clone(&matches[id]), game: Endless { frames: 0 } };
+        let machine = Machine::new(mail, Rc::clone(&matches[id]));
         *internet.world.machine_mut(id) = Node::Other(Box::new(machine));
     }
     (internet, matches)
 }
 
 /// Whether both players are told this about the path to the other.
-fn both(matches: &[Shared; 2], told: impl Fn(&Online<Endless, Mailbox>) -> bool) -> bool {
+pub(crate) fn both(matches: &[Shared; 2], told: impl Fn(&Online<Endless, Mailbox>) -> bool) -> bool {
     matches.iter().all(|online| told(&online.borrow()))
 }
 

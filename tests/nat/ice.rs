@@ -4,7 +4,7 @@ use super::internet::{HOST, Internet, JOINER, Plan, ROUTERS, Router, ms};
 use crate::meeting::{addr, config, server_addr};
 use rebout::Randomness;
 use rebout::lab::nat::{NatConfig, NatTraversal};
-use rebout::lab::nat::{NoWay, Progress};
+use rebout::lab::nat::{NoWay, Progress, RelayOutcome};
 use rebout::lab::seal::Seal;
 use rebout::rendezvous::RendezvousServer;
 use rebout::{Config, Lobby, Protocol};
@@ -56,7 +56,9 @@ fn without_a_relay_a_pair_plays_directly_or_is_told_why_not() {
                     assert_eq!(internet.play(plan).map(|progress| progress.name()), [name; 2], "{plan:?}");
                 }
                 None => {
-                    let none = Progress::NoWay { why: NoWay::NoPath { relay: false } };
+                    let none = Progress::NoWay {
+                        why: NoWay::NoPath { relay: RelayOutcome::None, symmetric: [false; 2] },
+                    };
                     let told = internet.run_until(ms(11_000), |internet| {
                         [0, 1].map(|id| internet.player(id).progress()) == [none; 2]
                     });
@@ -108,7 +110,9 @@ fn manual_signalling_waits_for_slow_players() {
         for minutes in [0, 3] {
             let mut internet = Internet::new(plan);
             internet.run_for(ms(minutes * 60_000 + 3_000));
-            assert_eq!([HOST, JOINER].map(|id| internet.player(id).progress()), [Progress::Manual; 2]);
+            let waiting = if minutes == 0 { Progress::Manual } else { Progress::Unheard };
+            let told = [HOST, JOINER].map(|id| internet.player(id).progress());
+            assert_eq!(told, [Progress::Manual, waiting]);
             internet.take_answer();
             assert_eq!(internet.play(plan), [Progress::Direct; 2], "{plan:?} {}", internet.report());
             assert_eq!(internet.player(HOST).sent[1], 0, "no server was asked");

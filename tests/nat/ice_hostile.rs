@@ -6,7 +6,7 @@ use super::internet::{
 use super::relay::events;
 use core::time::Duration;
 use rebout::Randomness;
-use rebout::lab::nat::{NoWay, Progress};
+use rebout::lab::nat::{NoWay, Progress, RelayOutcome};
 use rebout::lab::rendezvous::{JoinRequest, RendezvousEvent};
 use rebout::lab::seal::Seal;
 use rebout::lab::sim::{Clock, Recording};
@@ -399,7 +399,8 @@ fn rendezvous_naming_wrong_addresses_stops_no_match() {
     internet.run_for(ms(12_000));
     let mail: Vec<_> = internet.world.mail().iter().filter(|mail| mail.to == stranger).collect();
     assert!((1..40).contains(&mail.len()), "{} datagrams", mail.len());
-    let none = Progress::NoWay { why: NoWay::NoPath { relay: false } };
+    let relay = RelayOutcome::Silent { server: victim };
+    let none = Progress::NoWay { why: NoWay::NoPath { relay, symmetric: [false; 2] } };
     assert_eq!(internet.player(JOINER).progress(), none, "two cones need to know where they are seen");
 }
 

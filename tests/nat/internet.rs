@@ -129,6 +129,10 @@ pub(crate) struct Plan {
     pub(crate) same_router: bool,
     /// One way, between any two machines.
     pub(crate) latency_millis: u64,
+    /// When the joiner starts.
+    pub(crate) joins_at_millis: u64,
+    /// The secret that the rendezvous shares with the relay, or believes to share.
+    pub(crate) secret: &'static [u8],
     pub(crate) frames: u32,
     pub(crate) seed: u64,
 }
@@ -142,10 +146,30 @@ impl Plan {
             manual: false,
             same_router: false,
             latency_millis: 20,
+            joins_at_millis: 500,
+            secret: SECRET,
             frames: 600,
             seed: 7,
         }
     }
+}
+
+impl Plan {
+    /// The address of a player's machine.
+    pub(crate) fn inside(&self, id: usize) -> SocketAddr {
+        match self.routers[id] {
+            Router::Open | Router::Blocked => at(&format!("203.0.113.{}:70{id}0", 1 + id)),
+            _ if self.same_router => at(&format!("192.168.1.{}:70{id}0", 2 + id)),
+            _ => at(&format!("192.168.{}.2:70{id}0", 1 + id)),
+        }
+    }
+}
+
+/// The rendezvous of a plan, at its start.
+fn server(plan: Plan, seed: u64) -> RendezvousServer {
+    let turn = TurnService { server: relay_addr(), secret: plan.secret.to_vec() };
+    let config = RendezvousConfig { turn: plan.has_relay.then_some(turn), ..RendezvousConfig::default() };
+    RendezvousServer::new(config, Randomness::Seeded(seed)).unwrap()
 }
 
 pub(crate) struct Internet {
@@ -168,11 +192,7 @@ impl Internet {
     pub(crate) fn with_rendezvous(plan: Plan, rendezvous: impl FnOnce(RendezvousServer) -> Node) -> Self {
         let mut world = World::new(plan.seed);
         world.network_mut().set_default_link(LinkConfig::new(ms(plan.latency_millis)));
-        let inside = |id: usize| match plan.routers[id] {
-            Router::Open | Router::Blocked => at(&format!("203.0.113.{}:70{id}0", 1 + id)),
-            _ if plan.same_router => at(&format!("192.168.1.{}:70{id}0", 2 + id)),
-            _ => at(&format!("192.168.{}.2:70{id}0", 1 + id)),
-        };
+        let inside = |id| plan.inside(id);
         let config = |id: usize| {
             let mut config = NatConfig::new(std::time::Instant::now(), [inside(id)]);
             config.relay = plan.relays[id];
@@ -209,13 +229,10 @@ impl Internet {
         let lobby = Lobby::join(game(1), joining.target().unwrap()).unwrap();
         let joiner = Player::new(joining_nat, joining, lobby, plan.frames);
         for (id, player) in [host, joiner].into_iter().enumerate() {
-            let start = ms(id as u64 * 500);
+            let start = ms(id as u64 * plan.joins_at_millis);
             world.add(inside(id), Clock::default(), start, Node::Player(player));
         }
-        let turn = TurnService { server: relay_addr(), secret: SECRET.to_vec() };
-        let config = RendezvousConfig { turn: plan.has_relay.then_some(turn), ..RendezvousConfig::default() };
-        let server = RendezvousServer::new(config, Randomness::Seeded(plan.seed ^ 0x3E7)).unwrap();
-        world.add(rendezvous_addr(), Clock::default(), ms(0), rendezvous(server));
+        world.add(rendezvous_addr(), Clock::default(), ms(0), rendezvous(server(plan, plan.seed ^ 0x3E7)));
         let relay = RelayServer::new(relay_addr(), RELAY_PORTS);
         for port in relay.ports() {
             world.add(port.addr(), Clock::default(), ms(0), Node::Relay(port));
@@ -247,6 +264,12 @@ impl Internet {
         };
         network.place_behind(id, nat);
         self.nats[id] = Some(nat);
+    }
+
+    /// The rendezvous loses everything that it knows.
+    pub(crate) fn restart_rendezvous(&mut self, plan: Plan) {
+        let seed = plan.seed ^ self.world.now().as_nanos() as u64;
+        self.world.restart(RENDEZVOUS, Node::Rendezvous(server(plan, seed)));
     }
 
     pub(crate) fn player(&self, id: usize) -> &Player {

@@ -1,5 +1,6 @@
 //! NatTraversal: how two machines behind routers find each other, and what strangers can do to that.
 
+mod by_hand;
 mod connected;
 mod hostile;
 mod ice;

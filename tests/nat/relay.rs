@@ -1,10 +1,10 @@
 //! The relay: who may use it, what it costs, and how it saves a match whose NAT mapping expires.
 
-use super::internet::{HOST, Internet, JOINER, Plan, RELAY, Router, ms, relay_addr, rendezvous_addr};
+use super::internet::{HOST, Internet, JOINER, Plan, RELAY, Router, SECRET, ms, relay_addr, rendezvous_addr};
 use core::time::Duration;
 use rebout::Event;
 use rebout::RelayPolicy;
-use rebout::lab::nat::{NoWay, Progress};
+use rebout::lab::nat::{NoWay, Progress, RelayOutcome};
 use rebout::lab::sim::Recording;
 
 const ALLOCATE: [u8; 2] = [0x00, 0x03];
@@ -94,6 +94,27 @@ fn a_relay_that_dies_under_a_match_is_reported() {
         [HOST, JOINER].map(|id| internet.player(id).progress()) == [lost; 2]
     });
     assert!(told, "{}", internet.report());
+}
+
+#[test]
+fn dead_relay_and_wrong_secret_are_told_as_such() {
+    let server = relay_addr();
+    for (secret, is_dead) in [(SECRET, true), (b"south", false)] {
+        let plan = Plan { secret, ..Plan::new(Router::Symmetric, Router::Symmetric) };
+        let mut internet = Internet::new(plan);
+        let (relay, symmetric) = if is_dead {
+            internet.relay.kill();
+            (RelayOutcome::Silent { server }, [false; 2])
+        } else {
+            // The relay shows both machines another port than the rendezvous does.
+            (RelayOutcome::Refused { server }, [true; 2])
+        };
+        let why = NoWay::NoPath { relay, symmetric };
+        let told = internet.run_until(ms(15_000), |internet| {
+            [HOST, JOINER].map(|id| internet.player(id).progress()) == [Progress::NoWay { why }; 2]
+        });
+        assert!(told, "{relay:?} {}", internet.report());
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
 
@@ -22,7 +23,7 @@ use duel::settings::{Keyset, Settings, Store, config_folder};
 use duel::view::{self, Roles};
 use games::duel::bot::{Bot, Level};
 use rebout::{ConnectOptions, Connection};
-use stage::characters;
+use stage::{BackgroundTask, characters};
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -286,8 +287,22 @@ fn versus(
 /// Reads lines until one of them is the answer to the offer of this host.
 fn read_answer(connection: &mut Connection) -> Result<(), Failure> {
     print_line("Paste the answer here:");
-    let mut lines = std::io::stdin().lines();
-    while let Some(text) = lines.next().transpose()? {
+    let next_line = || {
+        let mut text = String::new();
+        std::io::stdin().read_line(&mut text).map(|len| (len > 0).then_some(text))
+    };
+    let gone = |_| Failure::of("the answer cannot be read");
+    loop {
+        let task = BackgroundTask::begin(next_line);
+        // The router keeps its mapping meanwhile.
+        let line = loop {
+            let deadline = connection.now() + Duration::from_millis(50);
+            connection.rest_until(deadline)?;
+            if let Some(line) = task.wait(Duration::ZERO).map_err(gone)? {
+                break line?;
+            }
+        };
+        let Some(text) = line else { break };
         match connection.take_answer(&characters::copied(&text)) {
             Ok(()) => {
                 print_line("The answer fits: looking for the other player.");

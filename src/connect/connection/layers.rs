@@ -60,6 +60,19 @@ impl Layers {
         }
     }
 
+    /// Whether the text of manual signalling is not written yet.
+    pub(super) fn owes_text(&self) -> bool {
+        self.paths().is_some_and(Paths::owes_text)
+    }
+
+    /// The text of manual signalling, once it is written.
+    pub(super) fn take_text(&mut self, now: Duration) -> Option<String> {
+        match self {
+            Self::Reached(seal, paths) => paths.take_text(now, seal),
+            Self::Bare { .. } | Self::Sealed(_) => None,
+        }
+    }
+
     pub(super) fn hint(&self) -> Option<Hint> {
         match self {
             Self::Bare { encrypted, .. } => (*encrypted > 0).then_some(Hint::Encrypted),

@@ -7,6 +7,7 @@
 //! | `layers` | nothing, the encryption, or the encryption and the paths around a protocol |
 //! | `paths`, `no_paths` | the paths through routers, with the feature `nat` and without |
 //! | `udp` | a connection on the UDP sockets of this machine |
+//! | `rest` | the protocol of a connection that has none |
 //! | `peer`, `error` | the facts about a peer; why there is no connection |
 
 mod error;
@@ -14,6 +15,7 @@ mod layers;
 mod opening;
 mod options;
 mod peer;
+mod rest;
 mod text;
 #[cfg(feature = "udp")]
 mod udp;
@@ -28,6 +30,7 @@ use no_paths as paths;
 pub use error::ConnectError;
 pub use options::ConnectOptions;
 pub use peer::{ConnectionStats, Hint, PeerInfo};
+pub(crate) use rest::Rest;
 
 use crate::connect::seal::Seal;
 use crate::net::private::KeyLog;
@@ -74,6 +77,8 @@ pub struct Connection<D = Usual> {
     role: Role,
     share: Share,
     key_log: Option<KeyLog>,
+    /// Whether keys are logged, or the text for the other player is not written yet.
+    has_chores: bool,
 }
 
 /// The text for the other player. An invite or an offer is the right to join: `Debug` leaves it out.
@@ -119,6 +124,15 @@ impl<D: Datagrams> Connection<D> {
         self.ran(now)
     }
 
+    /// Receives and sends without a protocol until `deadline`, and sleeps in between: for a program that waits for its
+    /// [text](Self::share), or for the player's. Peers are kept. Returns the time.
+    ///
+    /// # Errors
+    /// As [`run_until`](Self::run_until).
+    pub fn rest_until(&mut self, deadline: Duration) -> io::Result<Duration> {
+        self.run_until(&mut Rest, deadline)
+    }
+
     /// Sends the datagrams that are due, without receiving. Never blocks.
     ///
     /// # Errors
@@ -145,14 +159,18 @@ impl<D: Datagrams> Connection<D> {
     /// Notes that the protocol was run.
     #[inline]
     fn ran(&mut self, now: Duration) -> io::Result<Duration> {
-        if self.key_log.is_some() {
-            self.log_keys()?;
+        if self.has_chores {
+            self.do_chores(now)?;
         }
         Ok(now)
     }
 
     #[cold]
-    fn log_keys(&mut self) -> io::Result<()> {
+    fn do_chores(&mut self, now: Duration) -> io::Result<()> {
+        if let Some(text) = self.layers.take_text(now) {
+            self.share = Share(text);
+            self.has_chores = self.key_log.is_some();
+        }
         if let Some(log) = &mut self.key_log {
             while let Some(keys) = self.layers.seal_mut().and_then(Seal::take_logged_keys) {
                 log.add(&keys)?;
@@ -223,6 +241,8 @@ impl<D: Datagrams> Connection<D> {
 
     /// The text for the other player, who passes it to `join`: the invite of a host or the offer of a host with manual signalling, else
     /// its address. For a joiner with manual signalling it is the answer, which the host takes; for any other joiner it is empty.
+    /// An offer or an answer that waits for a [STUN server](ConnectOptions::stun) is empty too, for three seconds at most in which
+    /// the connection is run.
     ///
     /// An invite and an offer are the right to join: show them to nobody else.
     #[must_use]
@@ -246,11 +266,11 @@ impl<D: Datagrams> Connection<D> {
         }
     }
 
-    /// Why the host cannot be reached, once that is certain. A lobby need not wait any longer then. `None` for a host,
-    /// which waits for the next guest.
+    /// Why the other machine cannot be reached, once that is certain. A lobby need not wait any longer then. `None` for a host
+    /// that waits for the next guest: one with manual signalling has made its offer for one.
     #[must_use]
     pub fn failure(&self) -> Option<ConnectError> {
-        let paths = self.layers.paths().filter(|_| !self.is_host())?;
+        let paths = self.layers.paths().filter(|paths| !self.is_host() || paths.is_manual())?;
         paths.failure(self.driver.now())
     }
 

@@ -48,12 +48,23 @@ impl Paths {
         Err(without())
     }
 
-    pub(super) fn offer(_: &Opening<'_>, _: &mut Seal) -> Result<(Self, String), ConnectError> {
+    pub(super) fn offer(_: &Opening<'_>, _: &mut Seal) -> Result<(Self, Option<String>), ConnectError> {
         Err(without())
     }
 
-    pub(super) fn answer(_: &Opening<'_>, offer: &Offer) -> Result<(Self, Seal, String), ConnectError> {
+    pub(super) fn answer(
+        _: &Opening<'_>,
+        offer: &Offer,
+    ) -> Result<(Self, Seal, Option<String>), ConnectError> {
         match *offer {}
+    }
+
+    pub(super) fn owes_text(&self) -> bool {
+        match *self {}
+    }
+
+    pub(super) fn take_text(&mut self, _: Duration, _: &mut Seal) -> Option<String> {
+        match *self {}
     }
 
     pub(super) fn around<'a, P: Protocol>(&mut self, _: &'a mut Seal, _: &'a mut P) -> Around<'a, P> {

@@ -14,6 +14,9 @@ use std::net::SocketAddr;
 /// The port of a rendezvous for which none is named.
 const RENDEZVOUS_PORT: u16 = 3479;
 
+/// The port of a STUN server for which none is named.
+const STUN_PORT: u16 = 3478;
+
 const NEVER_BARE: &str = "an invite or an offer is never used bare: leave bare out";
 const NO_ADDRESS: &str = "this transport has no address for an invite";
 const HIDDEN: &str = "a relay hides the address of this machine only where both meet at a rendezvous: host with one, or join by an \
@@ -64,6 +67,8 @@ pub(super) struct Opening<'a> {
     #[cfg(feature = "nat")]
     pub(super) now: core::time::Duration,
     pub(super) here: Here,
+    /// The STUN server of manual signalling.
+    pub(super) stun: Option<SocketAddr>,
 }
 
 /// The parts of a connection besides its driver.
@@ -108,8 +113,13 @@ impl<D: Datagrams> Connection<D> {
         addresses: &[SocketAddr],
         host: Option<&Named>,
     ) -> Result<Self, ConnectError> {
+        let stun = options.stun.as_ref().map(|name| {
+            let server = system::resolve(name, STUN_PORT);
+            server.map(canonical).map_err(|error| ConnectError::name(name, &error))
+        });
         let opening = Opening {
             options,
+            stun: stun.transpose()?,
             #[cfg(feature = "nat")]
             now: driver.now(),
             here: Here::new(&options.public, addresses),
@@ -131,7 +141,8 @@ impl<D: Datagrams> Connection<D> {
                 Some(KeyLog::open(path).map_err(|error| ConnectError::key_file(path, &error))?)
             }
         };
-        Ok(Self { driver, layers, role, share: Share(share), key_log })
+        let has_chores = key_log.is_some() || layers.owes_text();
+        Ok(Self { driver, layers, role, share: Share(share), key_log, has_chores })
     }
 }
 
@@ -152,7 +163,7 @@ impl Opening<'_> {
             Access::Manual => {
                 let mut seal = host_seal(options)?;
                 let (paths, offer) = Paths::offer(self, &mut seal)?;
-                (Layers::Reached(Box::new(seal), Box::new(paths)), offer)
+                (Layers::Reached(Box::new(seal), Box::new(paths)), offer.unwrap_or_default())
             }
             Access::Invited => {
                 let seal = host_seal(options)?;
@@ -198,7 +209,7 @@ impl Opening<'_> {
             }
             Named::Offered(offer) => {
                 let (paths, seal, answer) = Paths::answer(self, offer)?;
-                (Layers::Reached(Box::new(seal), Box::new(paths)), Vec::new(), answer)
+                (Layers::Reached(Box::new(seal), Box::new(paths)), Vec::new(), answer.unwrap_or_default())
             }
             Named::Invited(invite) => match invite.rendezvous() {
                 Some(rendezvous) => {

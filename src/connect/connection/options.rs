@@ -49,6 +49,7 @@ pub struct ConnectOptions {
     pub(super) public: Vec<SocketAddr>,
     pub(super) key: Key,
     pub(super) rendezvous: Option<String>,
+    pub(super) stun: Option<String>,
     pub(super) relay: RelayPolicy,
     pub(super) randomness: Option<Randomness>,
     pub(super) key_log: Option<PathBuf>,
@@ -63,6 +64,7 @@ impl Default for ConnectOptions {
             public: Vec::new(),
             key: Key::default(),
             rendezvous: None,
+            stun: None,
             relay: RelayPolicy::default(),
             randomness: None,
             key_log: None,
@@ -104,7 +106,8 @@ impl ConnectOptions {
         Self { access: Access::Trusted, ..self }
     }
 
-    /// Hosts without any server: the players send each other an offer and an answer. Needs the feature `nat`.
+    /// Hosts without a rendezvous: the players send each other an offer and an answer. Two machines behind routers need a
+    /// [STUN server](Self::stun) too. Needs the feature `nat`.
     pub fn manual_signalling(self) -> Self {
         Self { access: Access::Manual, ..self }
     }
@@ -130,6 +133,13 @@ impl ConnectOptions {
     /// A joiner finds it in the invite. Needs the feature `nat`.
     pub fn rendezvous(self, server: &str) -> Self {
         Self { rendezvous: Some(server.to_owned()), ..self }
+    }
+
+    /// Asks a STUN server for the address outside of the router, for [manual signalling](Self::manual_signalling): `host:port`, or
+    /// `host` alone for port 3478. Every TURN server and every rendezvous answers STUN. The offer names it, so that a joiner asks
+    /// it too. [`Connection::share`](super::Connection::share) waits for its answer.
+    pub fn stun(self, server: &str) -> Self {
+        Self { stun: Some(server.to_owned()), ..self }
     }
 
     /// Hosts with the key of an earlier [connection](super::Connection::secret_key): its invites stay valid.

@@ -62,11 +62,20 @@ fn read_answer(text: &str) -> Result<Answer, ConnectError> {
 pub(super) struct Paths {
     nat: NatTraversal,
     is_manual: bool,
+    /// The text of manual signalling that is still to be written.
+    owed: Option<Text>,
+}
+
+/// A text of manual signalling.
+#[derive(Clone, Copy, Debug)]
+enum Text {
+    Offer,
+    Answer,
 }
 
 impl Paths {
-    fn new(nat: NatTraversal, is_manual: bool) -> Self {
-        Self { nat, is_manual }
+    fn new(nat: NatTraversal, owed: Option<Text>) -> Self {
+        Self { nat, is_manual: owed.is_some(), owed }
     }
 
     /// A host in its room at a rendezvous. A kept key keeps the room too.
@@ -79,33 +88,55 @@ impl Paths {
             seal.secret_key().ok_or(ConnectError::Options { why: "only a host by invite has a room" })?;
         let nat = NatTraversal::host(config(opening, Some(server))?, server, &secret)?;
         let rendezvous = nat.rendezvous().ok_or(ConnectError::Options { why: "only a host has a room" })?;
-        Ok((Self::new(nat, false), rendezvous))
+        Ok((Self::new(nat, None), rendezvous))
     }
 
     pub(super) fn join(opening: &Opening<'_>, rendezvous: &Rendezvous) -> Result<Self, ConnectError> {
         let config = config(opening, Some(rendezvous.server))?;
-        Ok(Self::new(NatTraversal::join(config, rendezvous)?, false))
+        Ok(Self::new(NatTraversal::join(config, rendezvous)?, None))
     }
 
-    /// A host without a server, and its offer.
-    pub(super) fn offer(opening: &Opening<'_>, seal: &mut Seal) -> Result<(Self, String), ConnectError> {
-        let mut nat = NatTraversal::host_manual(config(opening, None)?)?;
-        let offer = nat.offer(opening.now, seal);
-        let offer = offer.ok_or(ConnectError::Options { why: "an offer needs a host's key" })?;
-        Ok((Self::new(nat, true), offer.to_string()))
+    /// A host without a rendezvous, and its offer, unless that waits for a STUN server.
+    pub(super) fn offer(
+        opening: &Opening<'_>,
+        seal: &mut Seal,
+    ) -> Result<(Self, Option<String>), ConnectError> {
+        if seal.public_key().is_none() {
+            return Err(ConnectError::Options { why: "an offer needs a host's key" });
+        }
+        let mut paths = Self::new(NatTraversal::host_manual(config(opening, None)?)?, Some(Text::Offer));
+        let offer = paths.take_text(opening.now, seal);
+        Ok((paths, offer))
     }
 
-    /// A joiner without a server, its encryption, and its answer.
-    pub(super) fn answer(opening: &Opening<'_>, offer: &Offer) -> Result<(Self, Seal, String), ConnectError> {
-        let mut nat = NatTraversal::join_manual(config(opening, None)?, offer)?;
+    /// A joiner without a rendezvous, its encryption, and its answer, unless that waits for a STUN server.
+    pub(super) fn answer(
+        opening: &Opening<'_>,
+        offer: &Offer,
+    ) -> Result<(Self, Seal, Option<String>), ConnectError> {
+        let nat = NatTraversal::join_manual(config(opening, None)?, offer)?;
+        if !nat.can_answer() {
+            let malformed = InviteError::Malformed { rule: "its signal cannot be read" };
+            return Err(ConnectError::Text { why: About("offer", OFFER, malformed).to_string() });
+        }
         let mut seal = Seal::join_by_signal(opening.options.drawn()?, *offer.key())?;
-        let answer = nat.answer(opening.now, &mut seal);
-        let malformed = || ConnectError::Text {
-            why: About("offer", OFFER, InviteError::Malformed { rule: "its signal cannot be read" })
-                .to_string(),
+        let mut paths = Self::new(nat, Some(Text::Answer));
+        let answer = paths.take_text(opening.now, &mut seal);
+        Ok((paths, seal, answer))
+    }
+
+    pub(super) fn owes_text(&self) -> bool {
+        self.owed.is_some()
+    }
+
+    /// The text of manual signalling, once it is written.
+    pub(super) fn take_text(&mut self, now: Duration, seal: &mut Seal) -> Option<String> {
+        let text = match self.owed? {
+            Text::Offer => self.nat.offer(now, seal)?.to_string(),
+            Text::Answer => self.nat.answer(now, seal)?.to_string(),
         };
-        let answer = answer.ok_or_else(malformed)?.to_string();
-        Ok((Self::new(nat, true), seal, answer))
+        self.owed = None;
+        Some(text)
     }
 
     #[inline]
@@ -150,7 +181,8 @@ impl Paths {
     /// Why there is no path, once that is certain enough.
     pub(super) fn failure(&self, now: Duration) -> Option<ConnectError> {
         let Progress::NoWay { why } = self.nat.progress() else { return None };
-        let patience = if matches!(why, NoWay::NoPath { .. }) { Duration::ZERO } else { PATIENCE };
+        let is_tried = matches!(why, NoWay::NoPath { .. } | NoWay::Unmapped { .. });
+        let patience = if is_tried { Duration::ZERO } else { PATIENCE };
         let is_certain = self.nat.no_way_since().is_some_and(|since| now >= since + patience);
         is_certain.then(|| ConnectError::NoPath { why: why.to_string() })
     }
@@ -180,6 +212,7 @@ fn config(opening: &Opening<'_>, server: Option<SocketAddr>) -> Result<NatConfig
     config.relay = options.relay;
     config.randomness = options.drawn()?;
     config.guests = options.guests;
+    config.stun = opening.stun;
     Ok(config)
 }
 
@@ -192,7 +225,8 @@ mod tests {
     #[test]
     fn search_has_the_policy_and_the_guests_of_the_options() {
         let options = ConnectOptions::new().relay(RelayPolicy::Never).guests(12);
-        let opening = Opening { options: &options, now: Duration::ZERO, here: Here::new(&[], &[]) };
+        let opening =
+            Opening { options: &options, now: Duration::ZERO, here: Here::new(&[], &[]), stun: None };
         let config = config(&opening, None).unwrap();
         assert_eq!((config.relay, config.guests), (RelayPolicy::Never, 12));
     }

@@ -1,6 +1,7 @@
 //! Manual signalling: two lines of text that the players send each other, one each way, without any server.
 
 use std::fmt;
+use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
 use super::base32::{self, CHECKSUM_LEN, Reader, Writer};
@@ -9,15 +10,17 @@ use super::wipe::{Wiped, wipe};
 
 /// The most characters that are read.
 const MAX_CHARACTERS: usize = 700;
-/// The key of the host and the ticket, before its signal.
-const OFFER_HEAD: usize = 32 + 8;
+/// The key of the host, the ticket and the length of a server's address, before that address and the signal.
+const OFFER_HEAD: usize = 32 + 8 + 1;
 
-/// A host's offer: its key, which is the right to join, a ticket, and the signal with its addresses. The text is
+/// A host's offer: its key, which is the right to join, a ticket, the STUN server that it has asked, and the signal with its
+/// addresses. The text is
 /// `rebout-offer:1:` and characters.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Offer {
     pub(crate) key: [u8; 32],
     pub(crate) ticket: u64,
+    pub(crate) stun: Option<SocketAddr>,
     pub(crate) signal: Vec<u8>,
 }
 
@@ -78,9 +81,30 @@ impl Scheme {
     }
 }
 
+/// An address of 4 or 16 bytes, and a port.
+fn written(addr: SocketAddr) -> Vec<u8> {
+    let port = addr.port().to_be_bytes();
+    match addr.ip() {
+        IpAddr::V4(ip) => [&ip.octets()[..], &port].concat(),
+        IpAddr::V6(ip) => [&ip.octets()[..], &port].concat(),
+    }
+}
+
+fn read_addr(bytes: &[u8]) -> Option<SocketAddr> {
+    let (ip, port) = bytes.split_last_chunk::<2>()?;
+    let ip = match ip.len() {
+        4 => IpAddr::from(*ip.first_chunk::<4>()?),
+        16 => IpAddr::from(*ip.first_chunk::<16>()?),
+        _ => return None,
+    };
+    Some(SocketAddr::new(ip, u16::from_be_bytes(*port)))
+}
+
 impl fmt::Display for Offer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bytes = Wiped([&self.key[..], &self.ticket.to_be_bytes(), &self.signal].concat());
+        let stun = self.stun.map_or_else(Vec::new, written);
+        let (ticket, len) = (self.ticket.to_be_bytes(), [stun.len() as u8]);
+        let bytes = Wiped([&self.key[..], &ticket, &len, &stun, &self.signal].concat());
         OFFER.write(&bytes.0, f)
     }
 }
@@ -90,12 +114,18 @@ impl FromStr for Offer {
 
     fn from_str(text: &str) -> Result<Self, InviteError> {
         let bytes = OFFER.read(text)?;
-        let Some((head, signal)) = bytes.0.split_first_chunk::<OFFER_HEAD>() else {
-            return Err(InviteError::Malformed { rule: "it ends inside its content" });
-        };
+        let malformed = |rule| InviteError::Malformed { rule };
+        let head = bytes.0.split_first_chunk::<OFFER_HEAD>();
+        let (head, rest) = head.ok_or(malformed("it ends inside its content"))?;
         let key = head.first_chunk().copied().unwrap_or_default();
-        let ticket = head.last_chunk().copied().map_or(0, u64::from_be_bytes);
-        Ok(Self { key, ticket, signal: signal.to_vec() })
+        let ticket = head[32..].first_chunk().copied().map_or(0, u64::from_be_bytes);
+        let cut = rest.split_at_checked(head[OFFER_HEAD - 1].into());
+        let (stun, signal) = cut.ok_or(malformed("it ends inside its content"))?;
+        let stun = match stun {
+            [] => None,
+            stun => Some(read_addr(stun).ok_or(malformed("its server has no address"))?),
+        };
+        Ok(Self { key, ticket, stun, signal: signal.to_vec() })
     }
 }
 
@@ -134,6 +164,7 @@ mod tests {
         Offer {
             key: [7; 32],
             ticket: 0x0102_0304_0506_0708,
+            stun: None,
             signal: (0..signal).map(|at| at as u8).collect(),
         }
     }
@@ -153,6 +184,25 @@ mod tests {
         let answer = Answer { init: (0..333).map(|at| at as u8).collect() };
         assert_eq!(answer.to_string().parse(), Ok(answer.clone()));
         assert!(answer.to_string().len() < MAX_CHARACTERS);
+    }
+
+    #[test]
+    fn offer_names_the_server_that_its_host_has_asked() {
+        for server in ["192.0.2.1:3478", "[2001:db8::9]:3479"] {
+            let mut named = offer(188);
+            named.stun = Some(server.parse().unwrap());
+            let text = named.to_string();
+            assert_eq!(text.parse(), Ok(named));
+            assert!(text.len() < MAX_CHARACTERS);
+        }
+        for len in [1, 5, 7, 17, 19, 255] {
+            let bytes = [&[7; 40][..], &[len], &[9; 255]].concat();
+            let mut writer = Writer::with_room(bytes.len() * 8);
+            writer.put_bytes(&bytes);
+            let values = writer.finish(OFFER.number);
+            let characters: String = values.0.iter().copied().map(base32::character).collect();
+            assert!(format!("{}{characters}", OFFER.name).parse::<Offer>().is_err(), "{len}");
+        }
     }
 
     #[test]
@@ -185,11 +235,13 @@ mod tests {
         // Right checksums around contents of every length, down to none.
         for len in 0..60 {
             let mut writer = Writer::with_room(len * 8);
-            writer.put_bytes(&vec![7; len]);
+            let mut bytes = vec![7; len];
+            bytes.iter_mut().skip(OFFER_HEAD - 1).for_each(|byte| *byte = 6);
+            writer.put_bytes(&bytes);
             let values = writer.finish(OFFER.number);
             let characters: String = values.0.iter().copied().map(base32::character).collect();
             let read = format!("{}{characters}", OFFER.name).parse::<Offer>();
-            assert_eq!(read.is_ok(), len >= OFFER_HEAD, "{len}");
+            assert_eq!(read.is_ok(), len >= OFFER_HEAD + 6, "{len}");
         }
         assert!(format!("{}{}", ANSWER.name, "\u{200b}".repeat(100_000)).parse::<Answer>().is_err());
     }
@@ -205,8 +257,8 @@ mod tests {
         assert_eq!(read(&"0".repeat(701)), Err(InviteError::TooLong { max: 700 }));
         assert!(matches!(read(&"0".repeat(700)), Err(InviteError::Checksum { .. })));
         for end in [0, 1] {
-            let mut writer = Writer::with_room(330);
-            writer.put_bytes(&[7; 41]);
+            let mut writer = Writer::with_room(338);
+            writer.put_bytes(&[&[7; 40][..], &[0, 7]].concat());
             writer.put(end, 2);
             let values = writer.finish(OFFER.number);
             let characters: String = values.0.iter().copied().map(base32::character).collect();

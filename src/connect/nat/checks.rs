@@ -193,6 +193,11 @@ impl Checks {
         self.results.answered(path).map(|(at, _)| at)
     }
 
+    /// Whether a check of the peer has ever come: it has our part of the search.
+    pub(super) fn heard(&self) -> bool {
+        self.results.heard()
+    }
+
     /// Whether the peer has named the address at the end of a path.
     pub(super) fn is_named(&self, path: Path) -> bool {
         self.remote.iter().any(|candidate| candidate.addr == path.remote)

@@ -42,6 +42,11 @@ impl Endpoint {
         self.policy == RelayPolicy::Only
     }
 
+    /// Whether this player allows no relay.
+    pub(super) fn refuses_relay(&self) -> bool {
+        self.policy == RelayPolicy::Never
+    }
+
     /// Whether a direct path may have a fallback to a relay.
     pub(super) fn allows_both(&self) -> bool {
         self.policy == RelayPolicy::Allow
@@ -59,6 +64,11 @@ impl Endpoint {
         self.observed.rendezvous_saw(addr);
     }
 
+    /// Whether the router of this machine shows each server another port.
+    pub(super) fn is_symmetric(&self) -> bool {
+        self.observed.is_symmetric()
+    }
+
     pub(super) fn relay_saw(&mut self, addr: SocketAddr) {
         self.observed.relay_saw(addr);
     }
@@ -66,7 +76,7 @@ impl Endpoint {
     /// Whether a relay that the rendezvous has named may be used. One at a loopback address has to be on the machine of the
     /// rendezvous.
     pub(super) fn may_use(&self, relay: SocketAddr) -> bool {
-        self.policy != RelayPolicy::Never && (candidate::is_admissible(relay) || self.is_local())
+        !self.refuses_relay() && (candidate::is_admissible(relay) || self.is_local())
     }
 
     /// Whether the rendezvous is on this machine.
@@ -102,7 +112,7 @@ impl Endpoint {
             tie_breaker: self.random.next_u64(),
             bases: Bases { direct, relayed },
             candidates: self.candidates(relayed).collect(),
-            no_relay: self.policy == RelayPolicy::Never,
+            no_relay: self.refuses_relay(),
         }
     }
 
@@ -110,7 +120,7 @@ impl Endpoint {
     pub(super) fn admitted(&self, signal: &Signal, relay: Option<SocketAddr>) -> Vec<Candidate> {
         let servers: Vec<SocketAddr> = [self.server, relay].into_iter().flatten().collect();
         let mut theirs = candidate::theirs(&signal.candidates, &servers, self.is_local());
-        if self.policy == RelayPolicy::Never {
+        if self.refuses_relay() {
             theirs.retain(|candidate| candidate.kind != Kind::Relayed);
         }
         theirs

@@ -134,6 +134,11 @@ impl<'a, P: Protocol> NatLayer<'a, P> {
     fn checked(&mut self, now: Time, path: Path, datagram: &[u8]) {
         if self.nat.searches.handle(now, path, datagram) {
             self.nat.outbox.stir();
+        } else if let Some(mapped) =
+            self.nat.manual.handle(now, path.remote, datagram).filter(|_| !path.relayed)
+        {
+            self.nat.endpoint.rendezvous_saw(mapped);
+            self.nat.outbox.stir();
         } else {
             self.refuse(path.remote, "STUN");
         }

@@ -1,12 +1,20 @@
 //! Manual signalling: the host's offer and the joiner's answer are texts that the players send each other.
 
+use super::candidate::is_admissible;
+use super::mapping::Mapping;
 use super::search::Search;
 use super::signal::Signal;
 use crate::connect::invite::Offer;
 use crate::protocol::time::{Span, Time};
+use crate::wire::stun::Id;
+use std::net::SocketAddr;
 
+/// Without a path for this long after both texts, there is none. The host's handshake is open for 12 s.
+pub(super) const GIVE_UP: Span = Span::from_secs(11);
 /// A joiner checks the host's addresses anew after this long, because players take their time to send a text.
 const AGAIN_AFTER: Span = Span::from_secs(8);
+/// A joiner is told after this long that it has heard nothing.
+const UNHEARD_AFTER: Span = Span::from_secs(16);
 /// The RESP is sent on the path that was found this often, at most.
 const REPEAT: Span = Span::from_millis(100);
 const MAX_REPEATS: u32 = 50;
@@ -14,13 +22,14 @@ const MAX_REPEATS: u32 = 50;
 /// The state of manual signalling. Nothing happens to it at a rendezvous.
 #[derive(Debug, Default)]
 pub(super) struct Manual {
+    /// The mapped address of this machine, until there is a connection.
+    mapping: Option<Mapping>,
     /// The host's search, which waits for the answer.
     offered: Option<Search>,
     resp: Option<Resp>,
     /// The ticket and the signal of the host's offer, as its joiner has them.
     host: Option<(u64, Signal)>,
-    /// When the joiner checks anew.
-    again_at: Option<Time>,
+    waiting: Option<Waiting>,
 }
 
 /// The host's RESP, which is sent on the first path.
@@ -31,15 +40,66 @@ struct Resp {
     next_at: Time,
 }
 
+/// A joiner with an answer, which waits for the host's machine.
+#[derive(Debug)]
+struct Waiting {
+    since: Time,
+    /// When it checks anew.
+    again_at: Time,
+    /// When the first check of the host came: the host has the answer.
+    heard_at: Option<Time>,
+}
+
 impl Manual {
-    /// A joiner with a host's offer.
-    pub(super) fn joiner(offer: &Offer) -> Self {
-        let signal = Signal::decode(&offer.signal);
-        Self { host: signal.map(|signal| (offer.ticket, signal)), ..Self::default() }
+    /// A host, and the STUN server that it asks for its mapped address.
+    pub(super) fn host(stun: Option<SocketAddr>) -> Self {
+        Self { mapping: stun.map(Mapping::new), ..Self::default() }
     }
 
-    /// The ticket and the signal of the host, if this is a joiner and they can be read.
-    pub(super) fn host(&self) -> Option<&(u64, Signal)> {
+    /// A joiner with a host's offer. Without a STUN server of its own it asks that of the host.
+    pub(super) fn joiner(offer: &Offer, stun: Option<SocketAddr>) -> Self {
+        let signal = Signal::decode(&offer.signal);
+        let stun = stun.or(offer.stun.filter(|server| is_admissible(*server)));
+        Self { host: signal.map(|signal| (offer.ticket, signal)), ..Self::host(stun) }
+    }
+
+    // The mapped address.
+
+    /// The STUN server whose answer a text has to wait for.
+    pub(super) fn awaited(&self, now: Time) -> Option<SocketAddr> {
+        self.mapping.as_ref().filter(|mapping| mapping.is_awaited(now)).map(Mapping::server)
+    }
+
+    /// The STUN server, and whether it has answered.
+    pub(super) fn stun(&self) -> Option<(SocketAddr, bool)> {
+        self.mapping.as_ref().map(|mapping| (mapping.server(), mapping.has_answered()))
+    }
+
+    /// Lets time pass. `id` draws the identifier of a question.
+    pub(super) fn run(&mut self, now: Time, id: impl FnOnce() -> Id) {
+        if let Some(mapping) = &mut self.mapping {
+            mapping.run(now, id);
+        }
+    }
+
+    /// The next request to the STUN server.
+    pub(super) fn poll_transmit(&mut self, now: Time) -> Option<(SocketAddr, Vec<u8>)> {
+        self.mapping.as_mut()?.poll_transmit(now)
+    }
+
+    /// The mapped address, if a datagram is the answer of the STUN server.
+    pub(super) fn handle(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Option<SocketAddr> {
+        self.mapping.as_mut()?.handle(now, from, datagram)
+    }
+
+    pub(super) fn deadline(&self) -> Time {
+        self.mapping.as_ref().map_or(Time::NEVER, Mapping::deadline)
+    }
+
+    // The texts.
+
+    /// The ticket and the signal of the host's offer, if this is a joiner and they can be read.
+    pub(super) fn offer(&self) -> Option<&(u64, Signal)> {
         self.host.as_ref()
     }
 
@@ -60,17 +120,31 @@ impl Manual {
 
     /// A joiner waits until the host has its answer.
     pub(super) fn wait(&mut self, now: Time) {
-        self.again_at = Some(now + AGAIN_AFTER);
+        self.waiting = Some(Waiting { since: now, again_at: now + AGAIN_AFTER, heard_at: None });
     }
 
-    pub(super) fn is_waiting(&self) -> bool {
-        self.again_at.is_some()
+    /// Whether a joiner waits for a host whose machine it has not heard, and whether that takes long.
+    pub(super) fn unheard(&self, now: Time) -> Option<bool> {
+        let waiting = self.waiting.as_ref().filter(|waiting| waiting.heard_at.is_none())?;
+        Some(now >= waiting.since + UNHEARD_AFTER)
+    }
+
+    /// Since when both machines have had both texts, as far as a joiner knows.
+    pub(super) fn heard_at(&self) -> Option<Time> {
+        self.waiting.as_ref().and_then(|waiting| waiting.heard_at)
+    }
+
+    /// A check of the host has come. A joiner checks anew at once: the host answers now.
+    pub(super) fn heard(&mut self, now: Time) {
+        if let Some(waiting) = self.waiting.as_mut().filter(|waiting| waiting.heard_at.is_none()) {
+            (waiting.heard_at, waiting.again_at) = (Some(now), now);
+        }
     }
 
     /// There is a connection. `true` if a joiner has waited for it until now.
     pub(super) fn connected(&mut self) -> bool {
-        self.resp = None;
-        self.again_at.take().is_some()
+        (self.resp, self.mapping) = (None, None);
+        self.waiting.take().is_some()
     }
 
     /// The RESP, if it is to be sent now.
@@ -83,8 +157,8 @@ impl Manual {
 
     /// The host's signal, if a joiner is to check its addresses anew now.
     pub(super) fn again_due(&mut self, now: Time) -> Option<&Signal> {
-        self.again_at.filter(|at| now >= *at)?;
-        self.wait(now);
+        let waiting = self.waiting.as_mut().filter(|waiting| now >= waiting.again_at)?;
+        waiting.again_at = now + AGAIN_AFTER;
         self.host.as_ref().map(|(_, signal)| signal)
     }
 }

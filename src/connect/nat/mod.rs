@@ -15,7 +15,7 @@
 //! | `work.rs` | everything that is due at a time: it runs the parts |
 //! | `endpoint.rs`, `observed.rs` | this machine: addresses, policy, random numbers; where servers have seen it |
 //! | `relay.rs`, `allocation.rs`, `probe.rs` | the relay of this machine; one allocation, by `turn-client-proto`; a STUN question |
-//! | `signalling.rs`, `manual.rs` | how the first signals travel: through a rendezvous, or as texts of the players |
+//! | `signalling.rs`, `manual.rs`, `mapping.rs` | how the first signals travel: through a rendezvous, or as texts of the players, with the mapped address that a STUN server sees |
 //! | `gathering.rs` | peers that wait for our signal until our candidates are gathered |
 //! | `searches.rs`, `budget.rs` | the searches for all peers; a rate limit on checks to machines that do not answer |
 //! | `search.rs` | the search for one peer: `negotiation.rs` its signals, `nomination.rs` the path that the seal is told of, `fallbacks.rs` |
@@ -59,6 +59,7 @@ mod fallbacks;
 mod gathering;
 mod layer;
 mod manual;
+mod mapping;
 mod negotiation;
 mod nomination;
 mod observed;
@@ -79,7 +80,7 @@ mod work;
 
 pub use layer::NatLayer;
 pub use origin::Origin;
-pub use progress::{NoWay, Progress};
+pub use progress::{NoWay, Progress, RelayOutcome};
 pub use stats::NatStats;
 
 use crate::connect::invite::{Answer, Offer, Rendezvous};
@@ -130,6 +131,8 @@ pub struct NatConfig {
     /// How many guests a host expects at once: one, unless something else is set. It searches for paths to eight peers at
     /// least and to 64 at most.
     pub guests: u8,
+    /// The STUN server that manual signalling asks for the address outside of the router. A rendezvous answers STUN too.
+    pub stun: Option<SocketAddr>,
 }
 
 impl NatConfig {
@@ -143,6 +146,7 @@ impl NatConfig {
             relay: RelayPolicy::Allow,
             randomness: Randomness::System,
             guests: 1,
+            stun: None,
         }
     }
 }
@@ -197,7 +201,8 @@ impl NatTraversal {
     /// # Errors
     /// If the operating system has no random bytes.
     pub fn host_manual(config: NatConfig) -> Result<Self, SealError> {
-        Self::new(config, Signalling::new(Client::Manual { is_host: true }), Manual::default())
+        let manual = Manual::host(config.stun.map(canonical));
+        Self::new(config, Signalling::new(Client::Manual { is_host: true }), manual)
     }
 
     /// A joiner without a rendezvous, with the host's [offer](Self::offer). Its seal is one
@@ -206,7 +211,8 @@ impl NatTraversal {
     /// # Errors
     /// If the operating system has no random bytes.
     pub fn join_manual(config: NatConfig, offer: &Offer) -> Result<Self, SealError> {
-        Self::new(config, Signalling::new(Client::Manual { is_host: false }), Manual::joiner(offer))
+        let manual = Manual::joiner(offer, config.stun.map(canonical));
+        Self::new(config, Signalling::new(Client::Manual { is_host: false }), manual)
     }
 
     fn new(config: NatConfig, signalling: Signalling, manual: Manual) -> Result<Self, SealError> {
@@ -232,20 +238,28 @@ impl NatTraversal {
         NatLayer::new(self, seal, inner)
     }
 
-    /// The offer of a host, for the joiner. `None` if this is no host with manual signalling.
+    /// The offer of a host, for the joiner. `None` if this is no host with manual signalling, and while a STUN server has not
+    /// answered, for three seconds at most.
     pub fn offer(&mut self, now: Duration, seal: &mut Seal) -> Option<Offer> {
         let key = seal.public_key().filter(|_| self.signalling.is_manual())?;
+        if self.manual.awaited(now.into()).is_some() {
+            return None;
+        }
         let ticket = seal.renew_ticket()?;
         let search = self.begin_search(now.into(), NOBODY, false);
         let signal = search.negotiation().text().to_vec();
         self.manual.offered(search);
-        Some(Offer { key, ticket, signal })
+        let stun = self.manual.stun().filter(|(_, has_answered)| *has_answered).map(|(server, _)| server);
+        Some(Offer { key, ticket, stun, signal })
     }
 
-    /// The answer of a joiner, for the host. `None` if this is no joiner with manual signalling, or its host's offer cannot be
-    /// read.
+    /// The answer of a joiner, for the host. `None` if this is no joiner with manual signalling, if its host's offer cannot be
+    /// read, and while a STUN server has not answered, for three seconds at most.
     pub fn answer(&mut self, now: Duration, seal: &mut Seal) -> Option<Answer> {
-        let (ticket, signal) = self.manual.host()?.clone();
+        if self.manual.awaited(now.into()).is_some() {
+            return None;
+        }
+        let (ticket, signal) = self.manual.offer()?.clone();
         let mut search = self.begin_search(now.into(), seal.target()?, true);
         let init = seal.write_init(now, ticket, search.negotiation().text())?;
         self.admit(now.into(), &mut search, &signal);
@@ -280,9 +294,10 @@ impl NatTraversal {
         Ok(())
     }
 
-    /// The addresses of this machine's interfaces have changed: they are offered to the peer.
+    /// The addresses of this machine's interfaces have changed: they are offered to the peer, and a host registers again.
     pub fn set_addresses(&mut self, addresses: impl IntoIterator<Item = SocketAddr>) {
         self.endpoint.set_addresses(addresses);
+        self.signalling.refresh();
         self.outbox.stir();
     }
 
@@ -293,6 +308,11 @@ impl NatTraversal {
     }
 
     // Getters.
+
+    /// Whether this is a joiner whose host's offer can be read.
+    pub(crate) fn can_answer(&self) -> bool {
+        self.manual.offer().is_some()
+    }
 
     /// When NAT traversal itself has something to send, whatever the seal and the protocol inside it have.
     #[inline]

@@ -3,7 +3,7 @@
 use crate::canonical;
 use std::net::SocketAddr;
 
-/// Where the rendezvous and the relay have seen this machine.
+/// Where the rendezvous, or the STUN server of manual signalling, and the relay have seen this machine.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Observed {
     rendezvous: Option<SocketAddr>,
@@ -25,10 +25,21 @@ impl Observed {
         self.relay = addr;
     }
 
+    /// Whether the router shows each server another port.
+    pub(super) fn is_symmetric(&self) -> bool {
+        self.rendezvous.zip(self.relay).is_some_and(|(one, two)| shows_two_ports([one, two].into_iter()))
+    }
+
     /// Each address once.
     pub(super) fn addresses(&self) -> [Option<SocketAddr>; 2] {
         [self.rendezvous, self.relay.filter(|addr| Some(*addr) != self.rendezvous)]
     }
+}
+
+/// Whether two of the addresses under which servers have seen a machine are ports of one IP address.
+pub(super) fn shows_two_ports(mut seen: impl Iterator<Item = SocketAddr> + Clone) -> bool {
+    core::iter::from_fn(|| Some((seen.next()?, seen.clone())))
+        .any(|(one, mut others)| others.any(|other| other.ip() == one.ip() && other != one))
 }
 
 #[cfg(test)]
@@ -55,6 +66,19 @@ mod tests {
         observed.relay_saw(new);
         observed.rendezvous_saw(new);
         assert_eq!(observed.addresses(), [Some(new), None], "one address is named once");
+    }
+
+    #[test]
+    fn router_with_a_port_for_each_server_is_symmetric() {
+        let seen_at = |relay: &str| {
+            let mut observed = Observed::default();
+            observed.rendezvous_saw(at("203.0.113.9:7000"));
+            assert!(!observed.is_symmetric(), "one server");
+            observed.relay_saw(at(relay));
+            observed.is_symmetric()
+        };
+        assert!(seen_at("203.0.113.9:7001") && !seen_at("203.0.113.9:7000"));
+        assert!(!seen_at("[2001:db8::9]:7001"), "two families have two ports");
     }
 
     #[test]

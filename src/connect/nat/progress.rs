@@ -26,6 +26,13 @@ pub enum Progress {
     },
     /// The players send each other their texts.
     Manual,
+    /// A STUN server is asked for the address outside of this router, for the text to the other player.
+    Mapping {
+        /// The STUN server.
+        server: SocketAddr,
+    },
+    /// A joiner's answer is written, and for a while no check of the host's machine has come. It goes on checking.
+    Unheard,
     /// A host is registered, and waits for a guest.
     Waiting,
     /// The relay is asked for an address.
@@ -73,11 +80,44 @@ pub enum NoWay {
     HostSilent,
     /// No path between the machines works.
     NoPath {
-        /// Whether a relay was among the ways.
-        relay: bool,
+        /// Why a relay did not help.
+        relay: RelayOutcome,
+        /// Whether the router of this player, and that of the other one, is known to use another port for each destination.
+        symmetric: [bool; 2],
+    },
+    /// No path works between two machines that have exchanged texts, and this one does not know its address outside of the
+    /// router.
+    Unmapped {
+        /// The STUN server that was asked and did not answer.
+        server: Option<SocketAddr>,
     },
     /// The match went through the relay, and that does not answer any more.
     RelayLost,
+}
+
+/// Why a relay did not carry a match for which there is no path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RelayOutcome {
+    /// The rendezvous names none, or there is no rendezvous.
+    None,
+    /// This player allows none.
+    NotAllowedHere,
+    /// The other player allows none.
+    NotAllowedThere,
+    /// The relay does not answer.
+    Silent {
+        /// The relay.
+        server: SocketAddr,
+    },
+    /// The relay has answered, and gives this machine no address: its secret is not that of the rendezvous, or a quota is
+    /// used up.
+    Refused {
+        /// The relay.
+        server: SocketAddr,
+    },
+    /// It was tried in vain.
+    Tried,
 }
 
 impl Progress {
@@ -104,6 +144,13 @@ impl fmt::Display for Progress {
         match self {
             Self::Asking { server } => write!(f, "asking the rendezvous at {server}"),
             Self::Manual => f.write_str("waiting for the other player's text"),
+            Self::Mapping { server } => {
+                write!(f, "asking the STUN server at {server} for the address of this router")
+            }
+            Self::Unheard => f.write_str(
+                "no sign of the host's machine yet: the host has not pasted your answer, or no path between the two \
+                 routers works. Ask the host which of the two it is.",
+            ),
             Self::Waiting => f.write_str("registered at the rendezvous, waiting for the other player"),
             Self::Gathering => f.write_str("asking the relay for an address"),
             Self::Offering => f.write_str("sending an offer to the host through the rendezvous"),
@@ -139,13 +186,55 @@ impl fmt::Display for NoWay {
             Self::HostSilent => f.write_str(
                 "The host does not answer at the rendezvous. Ask the host whether it still waits, and for a new invite.",
             ),
-            Self::NoPath { relay: false } => f.write_str(
-                "No path between the two routers was found, and there is no relay. Ask for a rendezvous with a relay, \
-                 or forward a UDP port on one of the routers.",
+            Self::NoPath { relay, symmetric } => {
+                f.write_str("No path between the two routers was found")?;
+                match relay {
+                    RelayOutcome::None => f.write_str(", and there is no relay. ")?,
+                    RelayOutcome::NotAllowedHere => f.write_str(", and a relay is not allowed here. ")?,
+                    RelayOutcome::NotAllowedThere => f.write_str(", and the other player allows no relay. ")?,
+                    RelayOutcome::Silent { server } => {
+                        write!(f, ", and the relay at {server} does not answer. ")?;
+                    }
+                    RelayOutcome::Refused { server } => {
+                        write!(f, ", and the relay at {server} refuses this machine. ")?;
+                    }
+                    RelayOutcome::Tried => f.write_str(", not even through the relay. ")?,
+                }
+                f.write_str(match symmetric {
+                    [false, false] => "",
+                    [true, false] => "This router uses another port for each destination, which needs a relay. ",
+                    [false, true] => {
+                        "The other player's router uses another port for each destination, which needs a relay. "
+                    }
+                    [true, true] => "Both routers use another port for each destination, which needs a relay. ",
+                })?;
+                f.write_str(match relay {
+                    RelayOutcome::None => {
+                        "Ask for a rendezvous with a relay, or forward a UDP port on one of the routers."
+                    }
+                    RelayOutcome::NotAllowedHere | RelayOutcome::NotAllowedThere => {
+                        "Ask for a match with a relay, or forward a UDP port on one of the routers."
+                    }
+                    RelayOutcome::Silent { .. } => {
+                        "Ask whoever runs the relay whether it works, and check that UDP is not blocked."
+                    }
+                    RelayOutcome::Refused { .. } => {
+                        "Ask whoever runs it whether its secret is that of the rendezvous, and whether its quota is \
+                         used up."
+                    }
+                    RelayOutcome::Tried => {
+                        "Ask whoever runs the relay whether it works, and check that UDP is not blocked."
+                    }
+                })
+            }
+            Self::Unmapped { server: None } => f.write_str(
+                "No path between the two routers was found: this machine does not know its address outside of the \
+                 router. Name a STUN server, forward a UDP port, or ask for a rendezvous.",
             ),
-            Self::NoPath { relay: true } => f.write_str(
-                "No path to the other machine was found, not even through the relay. Ask whoever runs the relay \
-                 whether it works, and check that UDP is not blocked.",
+            Self::Unmapped { server: Some(server) } => write!(
+                f,
+                "No path between the two routers was found, and the STUN server at {server} has not told this machine \
+                 its address outside of the router. Name another one, forward a UDP port, or ask for a rendezvous."
             ),
             Self::RelayLost => f.write_str(
                 "The relay that carried the match does not answer any more. Ask whoever runs it, or try again.",
@@ -184,8 +273,6 @@ mod tests {
             NoWay::RendezvousSilent { server },
             NoWay::Denied { why: Denial::Full },
             NoWay::HostSilent,
-            NoWay::NoPath { relay: false },
-            NoWay::NoPath { relay: true },
             NoWay::RelayLost,
         ];
         for why in all {
@@ -196,5 +283,39 @@ mod tests {
         let full = NoWay::Denied { why: Denial::Full }.to_string();
         assert!(full.starts_with("The rendezvous refused the connection: it has no free room. "), "{full}");
         assert!(NoWay::Contested.to_string().contains("Use another network"));
+        let unmapped = [None, Some(server)].map(|server| NoWay::Unmapped { server }.to_string());
+        assert!(unmapped[0].contains("Name a STUN server") && unmapped[1].contains("at 192.0.2.1:7400"));
+    }
+
+    #[test]
+    fn no_path_says_what_is_wrong_with_the_relay() {
+        let server = "192.0.2.1:3478".parse().unwrap();
+        for (relay, words) in [
+            (RelayOutcome::None, "there is no relay. Ask for a rendezvous with a relay"),
+            (RelayOutcome::NotAllowedHere, "a relay is not allowed here. Ask"),
+            (RelayOutcome::NotAllowedThere, "the other player allows no relay. Ask"),
+            (
+                RelayOutcome::Silent { server },
+                "the relay at 192.0.2.1:3478 does not answer. Ask whoever runs",
+            ),
+            (
+                RelayOutcome::Refused { server },
+                "refuses this machine. Ask whoever runs it whether its secret",
+            ),
+            (RelayOutcome::Tried, "not even through the relay. Ask whoever runs"),
+        ] {
+            let text = NoWay::NoPath { relay, symmetric: [false; 2] }.to_string();
+            assert!(text.contains(words), "{text}");
+            assert_eq!(text.contains("there is no relay"), relay == RelayOutcome::None);
+        }
+    }
+
+    #[test]
+    fn no_path_names_the_difficult_router() {
+        let text = |symmetric| NoWay::NoPath { relay: RelayOutcome::None, symmetric }.to_string();
+        assert!(text([true, false]).contains("relay. This router uses another port"));
+        assert!(text([false, true]).contains("relay. The other player's router uses another port"));
+        assert!(text([true, true]).contains("relay. Both routers use another port"));
+        assert!(!text([false, false]).contains("port for each"));
     }
 }

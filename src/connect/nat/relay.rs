@@ -3,6 +3,7 @@
 use super::allocation::{Allocation, Heard, State};
 use super::candidate::Candidate;
 use super::probe::{Probe, Seen};
+use super::progress::RelayOutcome;
 use crate::connect::rendezvous::Credentials;
 use crate::protocol::MAX_DATAGRAM;
 use crate::protocol::time::{Span, Time};
@@ -85,6 +86,17 @@ impl Relay {
     /// Whether the relay answers no more.
     pub(super) fn is_lost(&self) -> bool {
         self.lost
+    }
+
+    /// Why there is no address on the relay; `Tried` if there is one.
+    pub(super) fn outcome(&self) -> RelayOutcome {
+        let has_answered = self.current.as_ref().is_some_and(Allocation::has_answered);
+        match self.server() {
+            _ if self.relayed().is_some() => RelayOutcome::Tried,
+            None => RelayOutcome::None,
+            Some(server) if has_answered => RelayOutcome::Refused { server },
+            Some(server) => RelayOutcome::Silent { server },
+        }
     }
 
     /// Asks the relay for an allocation, if there is none.

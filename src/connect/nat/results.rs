@@ -41,6 +41,8 @@ pub(super) struct Results {
     sent: VecDeque<Sent>,
     /// How many paths the peer has chosen so far.
     choices: u32,
+    /// Whether a check of the peer has ever come.
+    heard: bool,
 }
 
 impl Results {
@@ -52,6 +54,7 @@ impl Results {
     /// Notes a check of the peer, whose address it has `named` or not. `false` if it may not add one more path: its source may
     /// be anybody who has recorded it.
     pub(super) fn note_request(&mut self, path: Path, named: bool) -> bool {
+        self.heard = true;
         let discovered = self.paths.iter().filter(|checked| checked.discovered).count();
         let is_known = self.paths.iter().any(|checked| checked.path == path);
         if !is_known && !named && discovered >= MAX_DISCOVERED {
@@ -106,6 +109,11 @@ impl Results {
             self.paths.len() - 1
         });
         &mut self.paths[at]
+    }
+
+    /// Whether a check of the peer has ever come.
+    pub(super) fn heard(&self) -> bool {
+        self.heard
     }
 
     /// When a check on a path was last answered, and its round trip.

@@ -192,6 +192,20 @@ impl Signalling {
         Some(event)
     }
 
+    /// A joiner asks for new credentials at once. A host has some from each answer for its room.
+    pub(super) fn renew_credentials(&mut self) {
+        if let Client::Joiner(post) = &mut self.client {
+            post.renew_credentials();
+        }
+    }
+
+    /// A host registers again at once: it may have another address.
+    pub(super) fn refresh(&mut self) {
+        if let Client::Host(registration) = &mut self.client {
+            registration.refresh();
+        }
+    }
+
     /// Posts a joiner's INIT for its ticket.
     pub(super) fn post(&mut self, now: Time, init: &[u8]) {
         if let Client::Joiner(post) = &mut self.client {

@@ -3,8 +3,10 @@
 use super::NatTraversal;
 use super::candidate::Kind;
 use super::gathering::Guest;
+use super::manual;
+use super::observed::shows_two_ports;
 use super::paths::PathTable;
-use super::progress::{NoWay, Progress, detour};
+use super::progress::{NoWay, Progress, RelayOutcome, detour};
 use super::report::Report;
 use super::search::Search;
 use super::searches::is_gone;
@@ -52,6 +54,7 @@ impl NatTraversal {
         self.report.set(now, self.current_progress(now, seal));
         // Whoever is late is served at the next turn, not at once again.
         let next = self.signalling.deadline().min(self.relay.deadline());
+        let next = next.min(self.manual.deadline());
         let next = next.min(self.gathering.deadline()).min(self.searches.deadline(now));
         self.outbox.idle_until(next.max(now + Span::from_millis(1)));
     }
@@ -215,7 +218,12 @@ impl NatTraversal {
             if self.manual.connected() {
                 search.nomination_mut().clear();
             }
-        } else if let Some(path) = search.nomination().path()
+            return;
+        }
+        if search.checks().heard() {
+            self.manual.heard(now);
+        }
+        if let Some(path) = search.nomination().path()
             && let Some(resp) = self.manual.resp_due(now)
         {
             self.outbox.push(path.remote, resp);
@@ -241,7 +249,7 @@ impl NatTraversal {
             let wrapped = relay.wrap(now, path.remote, message.len(), &mut buf);
             wrapped.map(|(to, len)| outbox.push(to, buf[..len].to_vec())).is_some()
         });
-        while let Some((to, message)) = relay.poll_transmit(now) {
+        while let Some((to, message)) = relay.poll_transmit(now).or_else(|| self.manual.poll_transmit(now)) {
             outbox.push(to, message);
         }
     }
@@ -260,6 +268,13 @@ impl NatTraversal {
         if let Some(search) = self.searches.foremost() {
             return self.progress_of(now, seal, search);
         }
+        if let Some(server) = self.manual.awaited(now) {
+            return Progress::Mapping { server };
+        }
+        let before = self.report.progress();
+        if self.signalling.is_manual() && matches!(before, Progress::NoWay { .. }) {
+            return before;
+        }
         match silence {
             Some(why) => Progress::NoWay { why },
             None if !self.signalling.has_answered() => self.signalling.first_progress(),
@@ -271,9 +286,6 @@ impl NatTraversal {
 
     fn progress_of(&self, now: Time, seal: &Seal, search: &Search) -> Progress {
         let path = seal.outer_addr(search.inner()).and_then(|addr| self.paths.path(addr));
-        let theirs = search.checks().remote();
-        let relay = search.allows_relay()
-            && (self.relay.relayed().is_some() || theirs.iter().any(|one| one.kind == Kind::Relayed));
         match path {
             Some(path) if search.is_relayed(path) => {
                 let silent = seal.silent_for(now.into(), search.inner()).map(Span::from);
@@ -283,9 +295,41 @@ impl NatTraversal {
                 Progress::ThroughRelay { longer: self.detour(search) }
             }
             Some(_) => Progress::Direct,
-            None if self.manual.is_waiting() => Progress::Manual,
-            None if now >= search.since() + GIVE_UP => Progress::NoWay { why: NoWay::NoPath { relay } },
-            None => Progress::Trying { addresses: theirs.len(), relay },
+            None => self.progress_without_path(now, search),
+        }
+    }
+
+    fn progress_without_path(&self, now: Time, search: &Search) -> Progress {
+        match self.manual.unheard(now) {
+            Some(false) => return Progress::Manual,
+            Some(true) => return Progress::Unheard,
+            None => {}
+        }
+        let is_manual = self.signalling.is_manual();
+        let give_up = if is_manual { manual::GIVE_UP } else { GIVE_UP };
+        let (theirs, relay) = (search.checks().remote(), self.relay_outcome(search));
+        if now < self.manual.heard_at().unwrap_or(search.since()) + give_up {
+            return Progress::Trying { addresses: theirs.len(), relay: relay == RelayOutcome::Tried };
+        }
+        let why = match self.manual.stun() {
+            None if is_manual => NoWay::Unmapped { server: None },
+            Some((server, false)) => NoWay::Unmapped { server: Some(server) },
+            _ => {
+                let seen = theirs.iter().filter(|one| one.kind == Kind::Reflexive).map(|one| one.addr);
+                NoWay::NoPath { relay, symmetric: [self.endpoint.is_symmetric(), shows_two_ports(seen)] }
+            }
+        };
+        Progress::NoWay { why }
+    }
+
+    /// Why a relay does not help to reach a peer.
+    fn relay_outcome(&self, search: &Search) -> RelayOutcome {
+        let is_theirs = search.checks().remote().iter().any(|one| one.kind == Kind::Relayed);
+        match self.relay.outcome() {
+            _ if self.endpoint.refuses_relay() => RelayOutcome::NotAllowedHere,
+            _ if !search.allows_relay() => RelayOutcome::NotAllowedThere,
+            _ if is_theirs => RelayOutcome::Tried,
+            outcome => outcome,
         }
     }
 

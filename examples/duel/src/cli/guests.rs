@@ -27,9 +27,13 @@ pub struct Guests {
     /// REBOUT_RENDEZVOUS or the settings name]
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["open", "bare"])]
     rendezvous: Option<String>,
-    /// Meet without any server: you send the other player an offer, and paste the answer
+    /// Meet without a rendezvous: you send the other player an offer, and paste the answer
     #[arg(long, conflicts_with_all = ["open", "bare", "rendezvous", "keep"])]
     by_hand: bool,
+    /// Ask this STUN server for the address of your router, which --by-hand needs between two routers
+    /// [default: the rendezvous that REBOUT_RENDEZVOUS or the settings name]
+    #[arg(long, value_name = "ADDRESS", requires = "by_hand")]
+    stun: Option<String>,
     /// Let in whoever knows your address; you are asked first, and compare a code
     #[arg(long, conflicts_with = "bare")]
     open: bool,
@@ -59,7 +63,11 @@ impl Guests {
         let admits = match self {
             Self { bare: true, .. } => Admits::Bare,
             Self { open: true, .. } => Admits::Everybody,
-            Self { by_hand: true, .. } => Admits::ByHand,
+            Self { by_hand: true, stun: Some(server), .. } => {
+                options = options.stun(server);
+                Admits::ByHand { rendezvous: None }
+            }
+            Self { by_hand: true, .. } => Admits::ByHand { rendezvous: rendezvous(None, kept) },
             Self { rendezvous: named, .. } => {
                 Admits::Invited { rendezvous: rendezvous(named.as_deref(), kept) }
             }

@@ -121,7 +121,7 @@ fn host(app: &App) -> (Menu, Vec<Line>) {
     let guests = among(&GUESTS, app.guests);
     let hint = match app.guests {
         Guests::Invited => "you get an invite to send; nobody else gets in",
-        Guests::ByHand => "through routers without a server: you send a text, and paste one",
+        Guests::ByHand => "you send a text, and paste one; through routers with a STUN server",
         Guests::Asked => "by your address; you compare a code before you play",
     };
     let port = Value::Text(Field::new(&app.settings.port.to_string(), 5).without_spaces());

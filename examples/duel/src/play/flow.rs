@@ -335,7 +335,7 @@ impl Flow<'_> {
         let text = server.clone().unwrap_or_default();
         let admits = match wanted.1 {
             Guests::Invited => Admits::Invited { rendezvous: server },
-            Guests::ByHand => Admits::ByHand,
+            Guests::ByHand => Admits::ByHand { rendezvous: server },
             Guests::Asked => Admits::Everybody,
         };
         let kept = self.endpoint.clone().filter(|(made_by, _)| *made_by == wanted);

@@ -33,7 +33,7 @@ pub enum Role {
 impl Role {
     /// Whether the answer of the other player is to be pasted before anybody can meet.
     pub fn wants_answer(&self) -> bool {
-        matches!(self, Self::Host { admits: Admits::ByHand, .. })
+        matches!(self, Self::Host { admits: Admits::ByHand { .. }, .. })
     }
 
     /// Whether a host is to be asked about a guest.
@@ -45,7 +45,7 @@ impl Role {
     fn searches(&self) -> bool {
         match self {
             Self::Host { admits, .. } => {
-                matches!(admits, Admits::ByHand | Admits::Invited { rendezvous: Some(_) })
+                matches!(admits, Admits::ByHand { .. } | Admits::Invited { rendezvous: Some(_) })
             }
             Self::Join => true,
             Self::Bot => false,
@@ -56,7 +56,7 @@ impl Role {
     fn copied(&self, share: &str) -> Option<&'static str> {
         match self {
             Self::Host { admits: Admits::Invited { .. }, .. } => Some("invite"),
-            Self::Host { admits: Admits::ByHand, .. } => Some("offer"),
+            Self::Host { admits: Admits::ByHand { .. }, .. } => Some("offer"),
             Self::Join if !share.is_empty() => Some("answer"),
             _ => None,
         }
@@ -65,7 +65,7 @@ impl Role {
     /// The panel for a player who waits, with the text for the other player.
     pub fn panel(&self, share: &str) -> Panel {
         let (title, lines) = match self {
-            Self::Host { admits: Admits::ByHand, .. } => ("Your offer", by_hand::offer_panel(share)),
+            Self::Host { admits: Admits::ByHand { .. }, .. } => ("Your offer", by_hand::offer_panel(share)),
             Self::Host { admits: Admits::Invited { rendezvous }, port, .. } => {
                 ("Waiting", invited_panel(share, *port, rendezvous.as_deref()))
             }
@@ -94,7 +94,7 @@ impl Role {
                 format!("duel join {share}"),
                 format!("  internet: {}", internet(*port, rendezvous.as_deref(), true)),
             ],
-            Self::Host { port, admits: Admits::ByHand, .. } => vec![
+            Self::Host { port, admits: Admits::ByHand { .. }, .. } => vec![
                 format!("Waiting at UDP port {port}"),
                 "Your offer, for the other player and nobody else: whoever has it may join.".to_owned(),
                 share,
@@ -118,7 +118,7 @@ impl Role {
 
 fn forwarding(port: u16, invited: bool) -> String {
     let other = if invited {
-        "; --public ADDRESS puts its address into the invite, and --by-hand needs neither"
+        "; --public ADDRESS puts its address into the invite, and --by-hand --stun SERVER needs neither"
     } else {
         ", or you host by two texts"
     };

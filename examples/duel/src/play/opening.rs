@@ -1,16 +1,23 @@
 //! Opening a connection: the endpoint of a host, and the host that a joiner names.
 
+use std::time::Duration;
+
 use rebout::net::local_addresses;
-use rebout::{ConnectOptions, Connection};
+use rebout::{ConnectError, ConnectOptions, Connection};
 
 use super::meet::Role;
 use crate::cli;
-use stage::characters;
+use stage::{address, characters};
 
+/// The port of a rendezvous for which none is named.
+const RENDEZVOUS_PORT: u16 = 3479;
+/// How often a text that waits for a STUN server is looked for.
+const WAIT: Duration = Duration::from_millis(10);
 /// The variable that names a rendezvous.
 const VARIABLE: &str = "REBOUT_RENDEZVOUS";
 /// The beginnings of the texts that are no address.
-const SCHEMES: [&str; 3] = ["rebout:", "rebout-offer:", "rebout-answer:"];
+const SCHEMES: [&str; 3] = ["rebout:", OFFER, "rebout-answer:"];
+const OFFER: &str = "rebout-offer:";
 
 /// An open connection, and how the other machine is found by it.
 pub type Opened = (Connection, Role);
@@ -20,8 +27,8 @@ pub type Opened = (Connection, Role);
 pub enum Admits {
     /// The holder of its invite, who may meet it at a rendezvous.
     Invited { rendezvous: Option<String> },
-    /// The holder of its offer, who sends back an answer without any server.
-    ByHand,
+    /// The holder of its offer, who sends back an answer. Both may ask a rendezvous, by STUN, for the address outside of their router.
+    ByHand { rendezvous: Option<String> },
     /// Whoever knows its address: the players compare a code.
     Everybody,
     /// Whoever knows its address, without encryption.
@@ -43,19 +50,27 @@ impl HostEndpoint {
         let options = match &admits {
             Admits::Invited { rendezvous: Some(server) } => options.rendezvous(server),
             Admits::Invited { rendezvous: None } => options,
-            Admits::ByHand => options.manual_signalling(),
+            Admits::ByHand { .. } => options.manual_signalling(),
             Admits::Everybody => options.open(),
             Admits::Bare => options.bare(),
         };
         Self { options, admits }
     }
 
-    /// Waits for the other machine. Blocks while the rendezvous is looked up.
+    /// Waits for the other machine. Blocks while the rendezvous is looked up, or a STUN server is asked.
     ///
     /// # Errors
     /// The words of the library.
     pub fn open(&mut self) -> Result<Opened, String> {
-        let connection = Connection::host(&self.options).map_err(|error| error.to_string())?;
+        let mut options = self.options.clone();
+        // In a network without names it is done without.
+        if let Admits::ByHand { rendezvous: Some(server) } = &self.admits
+            && let Ok(server) = address::resolve(server, RENDEZVOUS_PORT)
+        {
+            options = options.stun(&server.to_string());
+        }
+        let is_by_hand = matches!(self.admits, Admits::ByHand { .. });
+        let connection = written(Connection::host(&options), is_by_hand)?;
         let port = connection.local_addr().port();
         let options = std::mem::take(&mut self.options).port(port);
         self.options = match (&self.admits, connection.secret_key()) {
@@ -85,6 +100,16 @@ pub fn join(words: &[String], options: &ConnectOptions) -> Result<Opened, String
     } else {
         cli::resolve(&words.join(" "))?.to_string()
     };
-    let connection = Connection::join(options, &text).map_err(|error| error.to_string())?;
+    let connection = written(Connection::join(options, &text), lower.starts_with(OFFER))?;
     Ok((connection, Role::Join))
+}
+
+/// A connection whose text for the other player is written. By hand it may wait for a STUN server.
+fn written(opened: Result<Connection, ConnectError>, is_by_hand: bool) -> Result<Connection, String> {
+    let mut connection = opened.map_err(|error| error.to_string())?;
+    while is_by_hand && connection.share().is_empty() {
+        let deadline = connection.now() + WAIT;
+        connection.rest_until(deadline).map_err(|error| error.to_string())?;
+    }
+    Ok(connection)
 }

@@ -1,4 +1,4 @@
-//! A connection between two matches: nothing is said, and the peer is kept.
+//! A connection without a protocol, before or between matches: nothing is said, and the peer is kept.
 
 use crate::Protocol;
 use crate::protocol::{Authenticated, ConnectionStep};
@@ -6,7 +6,7 @@ use core::time::Duration;
 use std::net::SocketAddr;
 
 /// A protocol that says nothing and keeps every peer.
-pub(super) struct Rest;
+pub(crate) struct Rest;
 
 impl Protocol for Rest {
     fn handle_datagram(&mut self, _: Duration, _: SocketAddr, _: &[u8]) {}
