@@ -37,7 +37,8 @@ pub enum Event {
         /// The new delay.
         delay_frames: u8,
     },
-    /// The other machine is slower than agreed, and this one follows it.
+    /// The frames of the other machine come slower than agreed, from a slow machine or over a slow connection, and this one
+    /// follows them.
     PeerSlow {
         /// The rate of the match now, in thousandths of the agreed one.
         rate_permille: u16,
@@ -192,7 +193,9 @@ impl fmt::Display for Reason {
             Self::LeftHere => "you left",
             Self::TimedOut => "the connection to the other player was lost",
             Self::NoProgress => "the other player's game stood still for too long",
-            Self::TooSlow => "the other player's game ran too slowly",
+            Self::TooSlow => {
+                "the other player's frames came too slowly: a slow machine, or a slow connection"
+            }
             Self::GaveUp => "the other player's machine heard nothing of yours and gave up",
             Self::Restarted => "the other player started anew",
             Self::Desync => "the two machines no longer agree about the match",

@@ -112,7 +112,9 @@ impl Players {
             Finish::Ended(Reason::LeftHere) => format!("{other} has been told that you left."),
             Finish::Ended(Reason::TimedOut) => format!("The connection to {other} was lost."),
             Finish::Ended(Reason::NoProgress) => format!("{other}'s game stood still for too long."),
-            Finish::Ended(Reason::TooSlow) => format!("{other}'s game ran far too slowly to go on."),
+            Finish::Ended(Reason::TooSlow) => {
+                format!("{other}'s frames came too slowly to go on: a slow machine, or a slow connection.")
+            }
             Finish::Ended(Reason::GaveUp) => {
                 format!("{other}'s machine heard nothing from yours for too long and gave up. Nobody left.")
             }
@@ -180,13 +182,14 @@ impl Players {
         format!("verified: it is {}", self.other())
     }
 
-    /// The other machine cannot keep up, and the match follows it at this rate, in thousandths.
+    /// The frames of the other machine come slowly, and the match follows them at this rate, in thousandths. The machine or
+    /// the connection may be slow.
     pub fn slow(&self, rate_permille: u16) -> String {
         let percent = rate_permille / 10;
-        format!("{}'s machine is slow: the match runs at {percent} % of its speed", self.other())
+        format!("{}'s frames come slowly: the match runs at {percent} % of its speed", self.other())
     }
 
-    /// The other machine keeps up again.
+    /// The frames of the other machine come in time again.
     pub fn recovered(&self) -> String {
         "the match runs at full speed again".to_owned()
     }

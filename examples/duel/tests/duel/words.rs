@@ -31,7 +31,11 @@ fn only_leaving_forfeits_the_match() {
             undecided,
             "Ann's machine heard nothing from yours for too long and gave up. Nobody left.",
         ),
-        (Reason::TooSlow, undecided, "Ann's game ran far too slowly to go on."),
+        (
+            Reason::TooSlow,
+            undecided,
+            "Ann's frames came too slowly to go on: a slow machine, or a slow connection.",
+        ),
         (Reason::TimedOut, undecided, "The connection to Ann was lost."),
         (Reason::NoProgress, undecided, "Ann's game stood still for too long."),
     ];
@@ -61,8 +65,8 @@ fn a_match_that_was_won_stays_won() {
 }
 
 #[test]
-fn a_slow_machine_is_named_and_so_is_its_recovery() {
-    assert_eq!(bens().slow(916), "Ann's machine is slow: the match runs at 91 % of its speed");
+fn slow_frames_are_told_without_blame() {
+    assert_eq!(bens().slow(916), "Ann's frames come slowly: the match runs at 91 % of its speed");
     assert_eq!(bens().recovered(), "the match runs at full speed again");
 }
 
