@@ -16,6 +16,8 @@ use rebout::{Invite, Protocol, Rng};
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
+const CREATE_PERMISSION: [u8; 2] = [0x00, 0x08];
+
 /// The most checks that an address gets that has never answered: six from the socket, and six through the relay.
 const MAX_CHECKS: usize = 12;
 const CHECK: [u8; 2] = [0x00, 0x01];
@@ -303,15 +305,23 @@ fn rendezvous_and_relay_see_no_name_and_no_lan_address() {
     assert_eq!(internet.play(plan).map(|progress| progress.name()), ["relayed"; 2]);
     let lan = |id: u8, port: u16| [&[192, 168, 1 + id, 2][..], &port.to_be_bytes()].concat();
     let secrets = [NAME.to_vec(), lan(0, 7_000), lan(1, 7_010)];
-    let mut seen = 0;
+    // XOR-PEER-ADDRESS.
+    let masked = |[a, b, c, d]: [u8; 4]| [a ^ 0x21, b ^ 0x12, c ^ 0xA4, d ^ 0x42];
+    let (mut seen, mut permissions) = (0, 0);
     for entry in [HOST, JOINER].into_iter().flat_map(|id| internet.said(id)) {
         for secret in &secrets {
             let is_plain = entry.datagram.windows(secret.len()).any(|part| part == &secret[..]);
             assert!(!is_plain, "{secret:02X?} in {:02X?}", entry.datagram);
         }
+        // The relay is asked for permissions in clear text.
+        if entry.datagram.starts_with(&CREATE_PERMISSION) {
+            let named = |ip: [u8; 4]| entry.datagram.windows(4).any(|part| part == masked(ip));
+            assert!(!named([192, 168, 1, 2]) && !named([192, 168, 2, 2]), "{:02X?}", entry.datagram);
+            permissions += usize::from(named([203, 0, 113, 1]) || named([203, 0, 113, 2]));
+        }
         seen += usize::from(entry.to == rendezvous_addr());
     }
-    assert!(seen >= 4, "{seen} datagrams to the rendezvous");
+    assert!(seen >= 4 && permissions >= 2, "{seen} datagrams to the rendezvous, {permissions} permissions");
 }
 
 #[test]

@@ -39,6 +39,25 @@ fn a_match_returns_to_the_direct_path_when_it_works_again() {
 }
 
 #[test]
+fn spare_path_is_back_after_a_restart_of_the_relay() {
+    let plan = Plan { frames: 6_000, ..Plan::new(Router::Cone, Router::Cone) };
+    let mut internet = Internet::new(plan);
+    internet.begin();
+    internet.run_for(ms(2_000));
+    assert_eq!((names(&internet), internet.relay.allocated()), (["direct"; 2], 2));
+    internet.relay.restart();
+    // A path through the relay that has answered no check for 15 s is given up.
+    internet.run_for(ms(25_000));
+    assert_eq!(internet.relay.allocated(), 4, "{}", internet.report());
+    set_link(&mut internet, true);
+    assert!(
+        internet.run_until(ms(1_500), |internet| names(internet) == ["relayed"; 2]),
+        "{}",
+        internet.report()
+    );
+}
+
+#[test]
 fn a_rebind_costs_one_new_search_and_then_nothing() {
     for forgetful in [HOST, JOINER] {
         let mut internet = Internet::new(Plan { frames: 6_000, ..Plan::new(Router::Cone, Router::Cone) });

@@ -75,6 +75,15 @@ impl RelayServer {
         self.shared.borrow_mut().dead = true;
     }
 
+    /// The server loses everything that it knows, its ports included.
+    pub(crate) fn restart(&self) {
+        let shared = &mut *self.shared.borrow_mut();
+        shared.server = TurnServer::new(TransportType::Udp, shared.listen, "town".to_owned());
+        shared.users.clear();
+        shared.out.clear();
+        shared.dead = false;
+    }
+
     /// The next allocation gets this address, which is not one of the server.
     pub(crate) fn claim(&self, addr: SocketAddr) {
         self.shared.borrow_mut().free.push_front(addr);

@@ -8,7 +8,9 @@ use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use turn_client_proto::api::{Transmit, TurnClientApi, TurnConfig, TurnEvent, TurnPollRet, TurnRecvRet};
 use turn_client_proto::stun::auth::Feature;
-use turn_client_proto::types::stun::attribute::{AttributeStaticType, AttributeType, Nonce, Realm};
+use turn_client_proto::types::stun::attribute::{
+    AttributeStaticType, AttributeType, ErrorCode, Nonce, Realm,
+};
 use turn_client_proto::types::stun::message::Message;
 use turn_client_proto::types::{AddressFamily, TransportType, TurnCredentials};
 use turn_client_proto::udp::TurnClientUdp;
@@ -29,6 +31,8 @@ pub(super) struct Allocation {
     deadline: Time,
     /// Whether the relay has answered anything.
     answered: bool,
+    /// The code of the newest error that the relay has answered.
+    error: Option<u16>,
     /// The machines that may send through it, and the peers with a channel: each was asked for once.
     permitted: Vec<Permitted>,
     bound: Vec<SocketAddr>,
@@ -51,6 +55,9 @@ pub(super) enum State {
 /// Requests that may still be answered.
 const MAX_ASKED: usize = 64;
 const DATA_INDICATION: [u8; 2] = [0x00, 0x17];
+/// The codes of errors: of wrong or old credentials, and of an allocation that the relay does not have.
+const UNAUTHORIZED: u16 = ErrorCode::UNAUTHORIZED;
+const MISMATCH: u16 = ErrorCode::ALLOCATION_MISMATCH;
 
 /// First bytes of datagrams that a STUN parser takes for a message, and those of the methods of TURN among them.
 const STUN: core::ops::RangeInclusive<u8> = 0x00..=0x3F;
@@ -104,6 +111,7 @@ impl Allocation {
             state: State::Asking,
             deadline: Time::ZERO,
             answered: false,
+            error: None,
             permitted: Vec::new(),
             bound: Vec::new(),
             asked: VecDeque::new(),
@@ -125,6 +133,16 @@ impl Allocation {
     /// Whether the relay has answered anything.
     pub(super) fn has_answered(&self) -> bool {
         self.answered
+    }
+
+    /// Whether the relay has refused the credentials.
+    pub(super) fn is_unauthorized(&self) -> bool {
+        self.state == State::Failed && self.error == Some(UNAUTHORIZED)
+    }
+
+    /// Whether the relay has said since the last call that it has no such allocation: it was restarted.
+    pub(super) fn take_mismatch(&mut self) -> bool {
+        self.relayed().is_some() && self.error.take_if(|code| *code == MISMATCH).is_some()
     }
 
     pub(super) fn server(&self) -> SocketAddr {
@@ -215,6 +233,9 @@ impl Allocation {
             return false;
         }
         self.asked.remove(at);
+        if let [_, _, class, number, ..] = values(message, ErrorCode::TYPE).pop().unwrap_or_default()[..] {
+            self.error = Some(u16::from(class & 7) * 100 + u16::from(number));
+        }
         self.realm = self.realm.take().or_else(|| realms.pop());
         true
     }

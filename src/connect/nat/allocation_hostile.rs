@@ -43,6 +43,8 @@ pub(super) struct Liar {
     /// The methods and identifiers of the newest requests, and answers of the right server.
     ids: VecDeque<(u16, [u8; 12])>,
     seen: VecDeque<Vec<u8>>,
+    /// The first port that it gives away.
+    pub(super) first_port: u16,
 }
 
 impl Liar {
@@ -50,7 +52,7 @@ impl Liar {
         let mut server = TurnServer::new(TransportType::Udp, RELAY, "town".to_owned());
         server.add_user("user".to_owned(), "password".to_owned());
         let rng = Rng::new(seed).unwrap();
-        Self { server, rng, ids: VecDeque::new(), seen: VecDeque::new() }
+        Self { server, rng, ids: VecDeque::new(), seen: VecDeque::new(), first_port: 50_000 }
     }
 
     fn pick<T: Copy>(&mut self, from: &[T]) -> T {
@@ -80,7 +82,7 @@ impl Liar {
             family,
         } = self.server.poll(now)
         {
-            let made = Ok(([10, 0, 0, 1], 50_000 + client_addr.port() - 999).into());
+            let made = Ok(([10, 0, 0, 1], self.first_port + client_addr.port() - 999).into());
             self.server.allocated_socket(transport, at, client_addr, kind, family, made, now);
         }
         answers.extend(core::iter::from_fn(|| self.server.poll_transmit(now)).map(|sent| sent.data));

@@ -40,7 +40,15 @@ pub(super) fn is_admissible(addr: SocketAddr) -> bool {
     usable && addr.port() != 0 && !ip.is_loopback() && !ip.is_multicast() && !ip.is_unspecified()
 }
 
-/// The same, but also loopback addresses if `is_local`: the rendezvous is on this machine, and brings players on this machine
+/// Whether an address belongs to a private network, or to that of a carrier behind its NAT.
+pub(super) fn is_private(ip: IpAddr) -> bool {
+    match ip {
+        IpAddr::V4(v4) => v4.is_private() || v4.is_loopback() || matches!(v4.octets(), [100, 64..=127, ..]),
+        IpAddr::V6(v6) => v6.is_unique_local() || v6.is_loopback(),
+    }
+}
+
+/// As `is_admissible`, but also loopback addresses if `is_local`: the rendezvous is on this machine, and brings players on this machine
 /// together.
 pub(super) fn is_usable(addr: SocketAddr, is_local: bool) -> bool {
     is_admissible(addr) || (is_local && addr.ip().is_loopback() && addr.port() != 0)
@@ -98,6 +106,19 @@ mod tests {
         for text in ["192.168.1.2:7000", "10.0.0.1:1", "203.0.113.9:65535", "[fd00::1]:7", "[2001:db8::1]:7"]
         {
             assert!(is_admissible(at(text)), "{text}");
+        }
+    }
+
+    #[test]
+    fn private_networks_are_known() {
+        let is_private = |text: &str| is_private(text.parse().unwrap());
+        for text in
+            ["192.168.1.2", "10.0.0.1", "172.16.0.1", "100.64.0.1", "100.127.9.9", "127.0.0.1", "fd00::1"]
+        {
+            assert!(is_private(text), "{text}");
+        }
+        for text in ["203.0.113.9", "100.128.0.1", "100.63.0.1", "172.32.0.1", "2001:db8::1"] {
+            assert!(!is_private(text), "{text}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! The relay of this machine: the allocation in use, a fresh one that may take its place, and the distance.
 
 use super::allocation::{Allocation, Heard, State};
-use super::candidate::Candidate;
+use super::candidate::{Candidate, is_private};
 use super::probe::{Probe, Seen};
 use super::progress::RelayOutcome;
 use crate::connect::rendezvous::Credentials;
@@ -20,6 +20,8 @@ pub(super) struct Relay {
     probe: Option<Probe>,
     /// Whether the relay answered nothing when it was last asked.
     lost: bool,
+    /// Whether the relay has refused the credentials of a fresh allocation.
+    is_unauthorized: bool,
     /// Our address on the relay when time last passed.
     known: Option<SocketAddr>,
     /// How far away the relay is.
@@ -37,6 +39,7 @@ impl Relay {
             fresh: None,
             probe: None,
             lost: false,
+            is_unauthorized: false,
             known: None,
             round_trip: None,
             scratch: Box::new([0; MAX_DATAGRAM]),
@@ -153,8 +156,14 @@ impl Relay {
         }
     }
 
+    /// Whether the relay has refused our credentials since the last call: its secret has changed, or they are too old.
+    pub(super) fn take_unauthorized(&mut self) -> bool {
+        core::mem::take(&mut self.is_unauthorized)
+    }
+
     /// Lets time pass. `true` if our address on the relay is another one than before.
     pub(super) fn run(&mut self, now: Time) -> bool {
+        let was_made = self.relayed().is_some();
         for allocation in self.current.iter_mut().chain(&mut self.fresh) {
             let was_asking = allocation.state() == State::Asking;
             allocation.run(now);
@@ -166,10 +175,18 @@ impl Relay {
                 _ => {}
             }
         }
-        match self.fresh.as_ref().map(|one| (one.state(), one.has_answered())) {
-            Some((State::Made(_), _)) => self.current = self.fresh.take(),
-            // It has refused, because the old one is good, or answers nothing.
-            Some((State::Failed, answered)) => (self.fresh, self.lost) = (None, !answered),
+        // A relay that was restarted does not have the allocation, and one that was away for long has forgotten it.
+        let is_gone = |one: &mut Allocation| one.take_mismatch() || was_made && one.state() == State::Failed;
+        if self.current.as_mut().is_some_and(is_gone) {
+            self.refresh();
+        }
+        match &self.fresh {
+            Some(fresh) if fresh.relayed().is_some() => self.current = self.fresh.take(),
+            // It has refused, because the old one is good or because of the credentials, or answers nothing.
+            Some(fresh) if fresh.state() == State::Failed => {
+                (self.lost, self.is_unauthorized) = (!fresh.has_answered(), fresh.is_unauthorized());
+                self.fresh = None;
+            }
             _ => {}
         }
         let relayed = self.relayed();
@@ -196,10 +213,14 @@ impl Relay {
         allocations.find_map(|one| one.poll_transmit(now).map(|message| (one.server(), message)))
     }
 
-    /// Lets the relay take datagrams of the machines that a peer has named, the last ones first.
+    /// Lets the relay take datagrams of the machines that a peer has named, the last ones first. A relay on the internet reaches no
+    /// private network, and whoever sees the request would learn the peer's address there.
     pub(super) fn permit(&mut self, now: Time, named: &[Candidate], named_by: SocketAddr) {
-        if let Some(allocation) = &mut self.current {
-            named.iter().rev().for_each(|one| allocation.permit(now, one.addr.ip(), named_by));
+        if let Some(own) = self.relayed()
+            && let Some(allocation) = &mut self.current
+        {
+            let reached = named.iter().filter(|one| !is_private(one.addr.ip()) || is_private(own.ip()));
+            reached.rev().for_each(|one| allocation.permit(now, one.addr.ip(), named_by));
         }
     }
 
@@ -227,6 +248,7 @@ impl Relay {
 #[cfg(test)]
 mod tests {
     use super::super::allocation_hostile::{Liar, RELAY, credentials};
+    use super::super::candidate::Kind;
     use super::*;
 
     const ID: [u8; 12] = [7; 12];
@@ -324,6 +346,45 @@ mod tests {
         relay.ask(ms(6_000), ID);
         assert_eq!(run(&mut relay, &mut server, 6_000..7_000, Some(PORTS[0])), 1);
         assert_eq!(relay.relayed(), relayed(PORTS[0]));
+    }
+
+    #[test]
+    fn restarted_relay_is_asked_for_a_fresh_allocation() {
+        let (mut relay, _) = made();
+        // The first request that it gets is that for a permission. It refuses, and makes another allocation.
+        let mut restarted = Liar::new(2);
+        restarted.first_port = 60_000;
+        let peer = Candidate { kind: Kind::Host, addr: ([10, 0, 0, 7], 7).into() };
+        relay.permit(ms(1_000), &[peer], peer.addr);
+        assert_eq!(run(&mut relay, &mut restarted, 1_000..3_000, Some(PORTS[0])), 1);
+        assert_eq!((relay.relayed(), relay.is_lost()), (Some(([10, 0, 0, 1], 60_000).into()), false));
+        assert!(!relay.take_unauthorized());
+    }
+
+    #[test]
+    fn refused_credentials_are_told_once() {
+        let (mut relay, mut server) = made();
+        relay.set_credentials(Credentials { password: "old".to_owned(), ..credentials() });
+        relay.refresh();
+        assert_eq!(run(&mut relay, &mut server, 1_000..3_000, Some(PORTS[1])), 0);
+        assert!(relay.take_unauthorized() && !relay.take_unauthorized());
+        assert_eq!(relay.relayed(), relayed(PORTS[0]), "the old one stays");
+        relay.set_credentials(credentials());
+        relay.refresh();
+        assert_eq!(run(&mut relay, &mut server, 3_000..5_000, Some(PORTS[1])), 1);
+        assert!(!relay.take_unauthorized());
+    }
+
+    #[test]
+    fn why_there_is_no_relay_is_told() {
+        let (mut relay, mut server) = (Relay::new(), Liar::new(1));
+        assert_eq!(relay.outcome(), RelayOutcome::None);
+        relay.set_credentials(Credentials { password: "wrong".to_owned(), ..credentials() });
+        assert_eq!(relay.outcome(), RelayOutcome::Silent { server: RELAY });
+        relay.ask(ms(0), ID);
+        run(&mut relay, &mut server, 0..1_000, Some(PORTS[0]));
+        assert_eq!(relay.outcome(), RelayOutcome::Refused { server: RELAY });
+        assert_eq!(made().0.outcome(), RelayOutcome::Tried);
     }
 
     #[test]

@@ -38,6 +38,10 @@ impl NatTraversal {
         if self.relay.run(now) {
             self.stats.allocations += u64::from(self.relay.relayed().is_some());
         }
+        if self.relay.take_unauthorized() {
+            self.signalling.renew_credentials();
+        }
+        self.manual.run(now, || self.endpoint.draw_id());
         self.post_init(now, seal);
         self.answer_guests(now, seal);
         while let Some((inner, text)) = seal.take_signal() {
@@ -190,6 +194,10 @@ impl NatTraversal {
                 let found = search.fallbacks().filter_map(|path| paths.addr(path, |addr| seal.is_path(addr)));
                 let found: Vec<SocketAddr> = found.collect();
                 seal.set_fallbacks(search.inner(), &found);
+                // The relay was there, and no path through it answers any more: it may have been restarted.
+                if found.is_empty() && search.is_connected() && relay.relayed().is_some() {
+                    relay.refresh();
+                }
             }
         }
         let relayed = relay.relayed();
