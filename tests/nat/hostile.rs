@@ -1,6 +1,6 @@
 //! A rendezvous among strangers, watchers and invited guests: no room is taken over, nothing grows, nothing is amplified.
 
-use crate::meeting::{Meeting, Party, addr, config, init, ms, resp, secs, server_addr};
+use crate::meeting::{Meeting, Party, addr, config, init, ms, resp, secs, server_addr, signal};
 use rebout::Randomness;
 use rebout::lab::rendezvous::{Denial, JoinRequest, Registration, RendezvousEvent};
 use rebout::lab::sim::{Clock, EntryKind, NatKind, Recording};
@@ -163,19 +163,19 @@ fn only_the_host_of_a_guest_answers_it() {
     assert!(matches!(desk.register(addr(1), &mut honest), Some(RendezvousEvent::Registered { .. })));
     assert!(matches!(desk.register(addr(2), &mut other), Some(RendezvousEvent::Registered { .. })));
     let cookie = desk.cookie(addr(9));
-    let post = wire::Post { nonce: 3, cookie, room: honest.room(), init: &init(9) };
+    let post = wire::Post { nonce: 3, cookie, room: honest.room(), signal: &init(9) };
     let answers = desk.say(addr(9), &bytes(&Packet::Post(post)));
     let guest = answers.iter().find_map(|(to, datagram)| match wire::decode(datagram) {
         Ok(Packet::Deliver(deliver)) if *to == addr(1) => Some(deliver.guest),
         _ => None,
     });
     let guest = guest.expect("the host has a guest");
-    let answer = bytes(&Packet::Answer(Answer { guest, resp: &resp(&init(9)) }));
+    let answer = bytes(&Packet::Answer(Answer { guest, signal: &resp(&init(9)) }));
     for stranger in [addr(2), addr(3), addr(9)] {
         assert_eq!(desk.say(stranger, &answer), []);
     }
     for guess in 1..=100 {
-        let answer = Answer { guest: guest.wrapping_add(guess), resp: &resp(&init(9)) };
+        let answer = Answer { guest: guest.wrapping_add(guess), signal: &resp(&init(9)) };
         assert_eq!(desk.say(addr(1), &bytes(&Packet::Answer(answer))), []);
     }
     assert_eq!(desk.server.stats().refused(RoomRefusal::NoGuest), 103);
@@ -246,7 +246,7 @@ fn flood_of_join_requests_is_bounded_and_a_joiner_connects() {
                 for _ in 0..10 {
                     nonce += 1;
                     let cookie = cookies.get(from).copied().unwrap_or(0);
-                    let post = Packet::Post(wire::Post { nonce, cookie, room, init: &init });
+                    let post = Packet::Post(wire::Post { nonce, cookie, room, signal: &init });
                     meeting.world.network_mut().send(now, *from, server_addr(), &bytes(&post));
                 }
             }
@@ -274,7 +274,7 @@ fn no_address_that_echoed_no_cookie_gets_more_than_it_sent() {
     let mut honest = registration(1);
     desk.register(addr(1), &mut honest);
     let signed = honest.room();
-    let signals = (init(3), resp(&init(3)));
+    let (control, handshake) = (signal(3), (init(3), resp(&init(3))));
     let mut draw = move |below: u32| rng.below(below);
     for round in 0..20_000_u32 {
         desk.now += ms(u64::from(draw(4)));
@@ -282,6 +282,7 @@ fn no_address_that_echoed_no_cookie_gets_more_than_it_sent() {
         let cookie = u64::from(draw(3)) << 60 | u64::from(draw(1 << 30));
         let room = if draw(2) == 0 { signed } else { [draw(256) as u8; 16] };
         let (nonce, guest) = (u64::from(round), u64::from(draw(1 << 30)));
+        let signals = if draw(2) == 0 { (&control, &control) } else { (&handshake.0, &handshake.1) };
         let mut datagram = match draw(9) {
             0 => stun(draw(12) as usize * 4),
             kind => bytes(&match kind - 1 {
@@ -289,11 +290,11 @@ fn no_address_that_echoed_no_cookie_gets_more_than_it_sent() {
                     Packet::Register(Register { nonce, cookie, key: [3; 32], ticket: 1, signature: [7; 64] })
                 }
                 1 => Packet::Ask(Ask { nonce, cookie, room }),
-                2 => Packet::Post(wire::Post { nonce, cookie, room, init: &signals.0 }),
-                3 => Packet::Answer(Answer { guest, resp: &signals.1 }),
+                2 => Packet::Post(wire::Post { nonce, cookie, room, signal: signals.0 }),
+                3 => Packet::Answer(Answer { guest, signal: signals.1 }),
                 4 => Packet::Cookie(Cookie { nonce, cookie: cookie | 1, observed: from }),
                 5 => Packet::Grant(Grant { nonce, observed: from, ticket: 1, turn: None }),
-                6 => Packet::Deliver(Deliver { nonce, guest, init: &signals.0 }),
+                6 => Packet::Deliver(Deliver { nonce, guest, signal: signals.0 }),
                 _ => Packet::Reply(Reply { nonce, outcome: Outcome::Posted }),
             }),
         };
@@ -354,7 +355,7 @@ fn one_source_brings_a_host_three_inits_whatever_it_posts() {
     for round in 0..100_u64 {
         desk.now += ms(100);
         let init = init(round as u8);
-        let post = wire::Post { nonce: 7, cookie, room: honest.room(), init: &init };
+        let post = wire::Post { nonce: 7, cookie, room: honest.room(), signal: &init };
         brought += delivered(&desk.say(addr(6), &bytes(&Packet::Post(post))));
     }
     assert_eq!(brought, 3, "in ten seconds");
@@ -386,7 +387,7 @@ fn altered_packets_take_no_room_and_are_not_amplified() {
             let (init, nonce) = (init(draw(4) as u8), draw(3).into());
             datagram = bytes(&match draw(3) {
                 0 => Packet::Ask(Ask { nonce, cookie, room }),
-                _ => Packet::Post(wire::Post { nonce, cookie, room, init: &init }),
+                _ => Packet::Post(wire::Post { nonce, cookie, room, signal: &init }),
             });
             said.push(datagram.clone());
             said.drain(1..said.len().saturating_sub(50).max(1));
@@ -428,7 +429,7 @@ fn a_blind_forger_of_answers_is_not_believed() {
             let packets = [
                 Packet::Cookie(Cookie { nonce: round, cookie: 7, observed: addr(66) }),
                 Packet::Grant(Grant { nonce: round, observed: addr(66), ticket: 66, turn: None }),
-                Packet::Deliver(Deliver { nonce: round, guest: 66, init: &init }),
+                Packet::Deliver(Deliver { nonce: round, guest: 66, signal: &init }),
                 Packet::Reply(Reply { nonce: round, outcome: Outcome::Answered(&resp) }),
                 Packet::Reply(Reply { nonce: round, outcome: Outcome::Refused(Denial::Full) }),
             ];
@@ -461,7 +462,10 @@ fn a_wrong_answer_does_not_keep_out_the_right_one() {
         assert_eq!(post.poll_event(), None, "from somewhere else");
         post.handle_datagram(ms(2), server_addr(), &reply);
         post.handle_datagram(ms(2), server_addr(), &reply);
-        assert_eq!(post.poll_event(), Some(rebout::lab::rendezvous::RendezvousEvent::Answered { resp }));
+        assert_eq!(
+            post.poll_event(),
+            Some(rebout::lab::rendezvous::RendezvousEvent::Answered { signal: resp })
+        );
         assert_eq!(post.poll_event(), None, "told once");
     }
     assert!(post.poll_transmit(ms(2_000), &mut buf).is_some(), "posted on until it is settled");

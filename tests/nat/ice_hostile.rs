@@ -358,7 +358,7 @@ fn rendezvous_altering_signals_or_tickets_connects_nobody() {
             count += 1;
             let mut changed = Vec::new();
             rewritten(datagram, |packet| match packet {
-                Packet::Deliver(Deliver { init, .. }) => {
+                Packet::Deliver(Deliver { signal: init, .. }) => {
                     last_init = init.to_vec();
                     if lie < 2 {
                         changed = init.to_vec();

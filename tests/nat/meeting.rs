@@ -36,6 +36,11 @@ pub(crate) fn resp(init: &[u8]) -> Vec<u8> {
     [vec![0xE3], init[24..].to_vec()].concat()
 }
 
+/// A sealed SIGNAL of a connection that exists.
+pub(crate) fn signal(id: u8) -> Vec<u8> {
+    [vec![0xE7, 0, 1, 0, 0, 0, id, 7], vec![id; 272]].concat()
+}
+
 pub(crate) fn config() -> RendezvousConfig {
     let turn = TurnService { server: "203.0.113.1:3478".parse().unwrap(), secret: b"north".to_vec() };
     RendezvousConfig { turn: Some(turn), unix_at_zero: 1_700_000_000, ..RendezvousConfig::default() }
@@ -60,7 +65,7 @@ impl Host {
     pub(crate) fn delivered(&self) -> Vec<&[u8]> {
         let mut found = Vec::new();
         for event in &self.events {
-            if let RendezvousEvent::Delivered { init, .. } = event {
+            if let RendezvousEvent::Delivered { signal: init, .. } = event {
                 found.push(&**init);
             }
         }
@@ -78,7 +83,7 @@ pub(crate) struct Joiner {
 
 impl Joiner {
     pub(crate) fn answered_at(&self) -> Option<Duration> {
-        let wanted = RendezvousEvent::Answered { resp: resp(&self.init) };
+        let wanted = RendezvousEvent::Answered { signal: resp(&self.init) };
         self.events.iter().find(|(_, event)| *event == wanted).map(|(at, _)| *at)
     }
 
@@ -119,7 +124,7 @@ impl Party {
             Self::Server(_) => {}
             Self::Host(host) => {
                 while let Some(event) = host.registration.poll_event() {
-                    if let RendezvousEvent::Delivered { guest, init } = &event
+                    if let RendezvousEvent::Delivered { guest, signal: init } = &event
                         && !host.is_silent
                     {
                         assert!(host.registration.answer(*guest, &resp(init)));
@@ -135,7 +140,7 @@ impl Party {
                 while let Some(event) = joiner.post.poll_event() {
                     match &event {
                         RendezvousEvent::Ticket { .. } => assert!(joiner.post.post(&joiner.init)),
-                        RendezvousEvent::Answered { resp: found } if *found == resp(&joiner.init) => {
+                        RendezvousEvent::Answered { signal: found } if *found == resp(&joiner.init) => {
                             joiner.post.settle();
                         }
                         _ => {}

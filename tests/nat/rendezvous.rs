@@ -1,7 +1,7 @@
 //! The rendezvous in the simulator: registering, asking, posting and answering, over loss, restarts and moves.
 
 use crate::hostile::{Desk, bytes, registration};
-use crate::meeting::{LATENCY, Meeting, Party, addr, config, init, ms, secs, server_addr};
+use crate::meeting::{LATENCY, Meeting, Party, addr, config, init, ms, secs, server_addr, signal};
 use rebout::Randomness;
 use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::rendezvous::{Credentials, Registration, RendezvousEvent};
@@ -337,11 +337,11 @@ fn server_wakes_to_send_and_to_forget() {
     desk.register(addr(1), &mut host);
     assert_eq!(desk.server.poll_timeout(), Some(secs(61)));
     let cookie = desk.cookie(addr(9));
-    let post = wire::Post { nonce: 1, cookie, room: host.room(), init: &init(9) };
+    let post = wire::Post { nonce: 1, cookie, room: host.room(), signal: &init(9) };
     let answers = desk.say(addr(9), &bytes(&Packet::Post(post)));
     assert_eq!(desk.server.poll_timeout(), Some(secs(13)));
     let Ok(Packet::Deliver(deliver)) = wire::decode(&answers[1].1) else { panic!("{answers:02X?}") };
-    let answer = wire::Answer { guest: deliver.guest, resp: &crate::meeting::resp(&init(9)) };
+    let answer = wire::Answer { guest: deliver.guest, signal: &crate::meeting::resp(&init(9)) };
     desk.server.handle_datagram(desk.now, addr(1), &bytes(&Packet::Answer(answer)));
     assert_eq!(
         (desk.server.poll_timeout(), desk.server.poll_meeting()),
@@ -354,6 +354,37 @@ fn server_wakes_to_send_and_to_forget() {
         assert_eq!((desk.server.guests(), desk.server.poll_timeout()), (0, next));
     }
     assert_eq!(desk.server.rooms(), 0);
+}
+
+/// SIGNALs of a connection that exists are carried like handshakes, within the same limits.
+#[test]
+fn sealed_signals_travel_within_the_limits_of_guests() {
+    let mut desk = Desk::new(config());
+    let mut host = registration(1);
+    desk.register(addr(1), &mut host);
+    let cookie = desk.cookie(addr(9));
+    let post = |id: u8| {
+        bytes(&Packet::Post(wire::Post { nonce: id.into(), cookie, room: host.room(), signal: &signal(id) }))
+    };
+    let answers = desk.say(addr(9), &post(1));
+    let Ok(Packet::Deliver(deliver)) = wire::decode(&answers[1].1) else { panic!("{answers:02X?}") };
+    assert_eq!((answers[1].0, deliver.signal), (addr(1), &signal(1)[..]));
+    for id in 2..20 {
+        let answer = wire::Answer { guest: deliver.guest, signal: &signal(id) };
+        let replies = desk.say(addr(1), &bytes(&Packet::Answer(answer)));
+        let expected = wire::Reply { nonce: 1, outcome: wire::Outcome::Answered(&signal(id)) };
+        let expected = (addr(9), bytes(&Packet::Reply(expected)));
+        assert_eq!(replies, if id < 10 { vec![expected] } else { Vec::new() }, "eight answers");
+    }
+    // One new guest of a source in a second, three in 12 s.
+    let mut delivered = |ms_later: u64, id: u8| {
+        desk.now += ms(ms_later);
+        let cookie = desk.cookie(addr(9));
+        let post = wire::Post { nonce: id.into(), cookie, room: host.room(), signal: &signal(id) };
+        desk.say(addr(9), &bytes(&Packet::Post(post))).len() == 2
+    };
+    let delivered = [(999, 2), (1, 2), (1_000, 3), (1_000, 4), (9_000, 4)].map(|(at, id)| delivered(at, id));
+    assert_eq!(delivered, [false, true, true, false, true]);
 }
 
 /// A dual-stack socket shows IPv4 addresses as mapped ones.

@@ -199,10 +199,10 @@ fn deliver_of_an_earlier_registration_counts() {
     let nonces = [0, 15, 30].map(|at| register(&mut host, secs(at)));
     events(&mut host);
     for (guest, nonce) in (1..).zip(nonces) {
-        say(&mut host, secs(31), &Packet::Deliver(Deliver { nonce, guest, init: &init(9) }));
-        assert_eq!(events(&mut host), [RendezvousEvent::Delivered { guest, init: init(9) }]);
+        say(&mut host, secs(31), &Packet::Deliver(Deliver { nonce, guest, signal: &init(9) }));
+        assert_eq!(events(&mut host), [RendezvousEvent::Delivered { guest, signal: init(9) }]);
     }
-    say(&mut host, secs(31), &Packet::Deliver(Deliver { nonce: 1, guest: 9, init: &init(9) }));
+    say(&mut host, secs(31), &Packet::Deliver(Deliver { nonce: 1, guest: 9, signal: &init(9) }));
     assert_eq!(events(&mut host), []);
 }
 
@@ -211,12 +211,12 @@ fn sixteen_guests_can_be_answered() {
     let mut host = registration(1);
     let nonce = register(&mut host, ms(0));
     for guest in 0..20 {
-        say(&mut host, ms(1), &Packet::Deliver(Deliver { nonce, guest, init: &init(9) }));
+        say(&mut host, ms(1), &Packet::Deliver(Deliver { nonce, guest, signal: &init(9) }));
         events(&mut host);
     }
     assert!(!host.answer(3, &resp(&init(9))), "the oldest are forgotten");
     assert!(!host.answer(4, &init(9)), "no RESP");
-    say(&mut host, ms(1), &Packet::Deliver(Deliver { nonce, guest: 19, init: &init(9) }));
+    say(&mut host, ms(1), &Packet::Deliver(Deliver { nonce, guest: 19, signal: &init(9) }));
     assert_eq!(sent(&mut host, ms(1)), None, "there is no answer to repeat");
     assert!(host.answer(4, &resp(&init(9))) && host.answer(19, &resp(&init(9))));
     assert_eq!(host.poll_timeout(), Some(ms(0)));
@@ -226,12 +226,12 @@ fn sixteen_guests_can_be_answered() {
 fn newest_answer_to_a_guest_counts() {
     let mut host = registration(1);
     let nonce = register(&mut host, ms(0));
-    say(&mut host, ms(1), &Packet::Deliver(Deliver { nonce, guest: 4, init: &init(9) }));
+    say(&mut host, ms(1), &Packet::Deliver(Deliver { nonce, guest: 4, signal: &init(9) }));
     for answer in [resp(&init(1)), resp(&init(2))] {
         assert!(host.answer(4, &answer));
         let mut buf = [0; MAX_DATAGRAM];
         let (_, len) = host.poll_transmit(ms(1), &mut buf).unwrap();
-        assert_eq!(buf[..len], bytes(&Packet::Answer(Answer { guest: 4, resp: &answer })));
+        assert_eq!(buf[..len], bytes(&Packet::Answer(Answer { guest: 4, signal: &answer })));
     }
 }
 
@@ -240,11 +240,11 @@ fn guest_that_could_not_be_told_is_told_later() {
     let mut host = registration(1);
     let nonce = register(&mut host, ms(0));
     for guest in 0..40 {
-        say(&mut host, ms(1), &Packet::Deliver(Deliver { nonce, guest, init: &init(9) }));
+        say(&mut host, ms(1), &Packet::Deliver(Deliver { nonce, guest, signal: &init(9) }));
     }
     assert_eq!(events(&mut host).len(), 32);
-    say(&mut host, ms(2), &Packet::Deliver(Deliver { nonce, guest: 39, init: &init(9) }));
-    assert_eq!(events(&mut host), [RendezvousEvent::Delivered { guest: 39, init: init(9) }]);
+    say(&mut host, ms(2), &Packet::Deliver(Deliver { nonce, guest: 39, signal: &init(9) }));
+    assert_eq!(events(&mut host), [RendezvousEvent::Delivered { guest: 39, signal: init(9) }]);
 }
 
 #[test]
@@ -262,9 +262,9 @@ fn sixteen_registrations_are_remembered() {
     let nonces: Vec<u64> = (0..17).map(|at| register(&mut host, secs(at * 15))).collect();
     events(&mut host);
     for (guest, nonce) in (0..).zip(&nonces[..2]) {
-        say(&mut host, secs(250), &Packet::Deliver(Deliver { nonce: *nonce, guest, init: &init(9) }));
+        say(&mut host, secs(250), &Packet::Deliver(Deliver { nonce: *nonce, guest, signal: &init(9) }));
     }
-    assert_eq!(events(&mut host), [RendezvousEvent::Delivered { guest: 1, init: init(9) }]);
+    assert_eq!(events(&mut host), [RendezvousEvent::Delivered { guest: 1, signal: init(9) }]);
 }
 
 #[test]
@@ -405,7 +405,7 @@ fn answer_to_another_post_is_ignored() {
     post.handle_datagram(ms(1), server_addr(), &answered(nonce + 1));
     assert_eq!(post.poll_event(), None);
     post.handle_datagram(ms(1), server_addr(), &answered(nonce));
-    assert_eq!(post.poll_event(), Some(RendezvousEvent::Answered { resp: resp.clone() }));
+    assert_eq!(post.poll_event(), Some(RendezvousEvent::Answered { signal: resp.clone() }));
     // The RESP may be a forged one: the INIT is posted on, and the host is not silent.
     for at in 1..8 {
         let _ = post.poll_transmit(secs(at), &mut buf);
@@ -424,7 +424,7 @@ fn posted(post: &mut JoinRequest, now: Duration) -> Option<(u64, Vec<u8>)> {
     let mut buf = [0; MAX_DATAGRAM];
     let (_, len) = post.poll_transmit(now, &mut buf)?;
     match wire::decode(&buf[..len]) {
-        Ok(Packet::Post(post)) => Some((post.nonce, post.init.to_vec())),
+        Ok(Packet::Post(post)) => Some((post.nonce, post.signal.to_vec())),
         other => panic!("{other:?}"),
     }
 }

@@ -169,7 +169,7 @@ fn unused_room_makes_room_first() {
         desk.register(addr(1), host);
     }
     let cookie = desk.cookie(addr(9));
-    let post = wire::Post { nonce: 1, cookie, room: used.room(), init: &init(9) };
+    let post = wire::Post { nonce: 1, cookie, room: used.room(), signal: &init(9) };
     desk.say(addr(9), &bytes(&Packet::Post(post)));
     desk.register(source(1), &mut registration(3));
     desk.now += secs(15);
@@ -232,7 +232,7 @@ fn wait_among(sources: u8) -> Option<Duration> {
             for from in &crowd {
                 nonce += 1;
                 let cookie = cookies.get(from).copied().unwrap_or(0);
-                let post = Packet::Post(wire::Post { nonce, cookie, room, init: &init });
+                let post = Packet::Post(wire::Post { nonce, cookie, room, signal: &init });
                 meeting.world.network_mut().send(now, *from, server_addr(), &bytes(&post));
             }
             meeting.run(ms(100));
@@ -259,7 +259,7 @@ fn cookie_of_another_address_is_not_accepted() {
     let mut desk = Desk::new(config());
     let cookie = desk.cookie(addr(1));
     let ask = bytes(&Packet::Ask(wire::Ask { nonce: 1, cookie, room: [0; 16] }));
-    let post = bytes(&Packet::Post(wire::Post { nonce: 1, cookie, room: [0; 16], init: &init(9) }));
+    let post = bytes(&Packet::Post(wire::Post { nonce: 1, cookie, room: [0; 16], signal: &init(9) }));
     for datagram in [ask, post] {
         let answers = desk.say(addr(2), &datagram);
         assert!(answers.len() == 1 && answers[0].1[0] == 0xEC, "{answers:02X?}");
@@ -272,7 +272,7 @@ fn posts_of_one_source_are_bounded() {
     let mut desk = Desk::new(config());
     let cookie = desk.cookie(addr(1));
     for nonce in 0..100 {
-        let post = wire::Post { nonce, cookie, room: [0; 16], init: &init(9) };
+        let post = wire::Post { nonce, cookie, room: [0; 16], signal: &init(9) };
         desk.say(addr(1), &bytes(&Packet::Post(post)));
     }
     let stats = desk.server.stats();
@@ -290,7 +290,7 @@ fn answers_and_meetings_that_nobody_fetches_are_bounded() {
     for number in 0..40_u32 {
         let from = source(number << 12);
         let cookie = desk.cookie(from);
-        let post = wire::Post { nonce: 1, cookie, room: host.room(), init: &init(9) };
+        let post = wire::Post { nonce: 1, cookie, room: host.room(), signal: &init(9) };
         for (_, answer) in desk.say(from, &bytes(&Packet::Post(post))) {
             if let Ok(Packet::Deliver(deliver)) = wire::decode(&answer) {
                 guests.push(deliver.guest);
@@ -301,7 +301,7 @@ fn answers_and_meetings_that_nobody_fetches_are_bounded() {
             desk.register(addr(1), &mut host);
         }
         for guest in &guests {
-            let answer = wire::Answer { guest: *guest, resp: &crate::meeting::resp(&init(9)) };
+            let answer = wire::Answer { guest: *guest, signal: &crate::meeting::resp(&init(9)) };
             (0..8).for_each(|_| drop(desk.say(addr(1), &bytes(&Packet::Answer(answer)))));
         }
     }

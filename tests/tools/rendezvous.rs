@@ -53,7 +53,7 @@ fn meet(server: SocketAddr) -> (SocketAddr, String) {
         }
         match host.poll_event() {
             Some(RendezvousEvent::Registered { observed, .. }) => seen = Some(observed),
-            Some(RendezvousEvent::Delivered { guest, init: found }) => {
+            Some(RendezvousEvent::Delivered { guest, signal: found }) => {
                 assert_eq!(found, init);
                 assert!(host.answer(guest, &resp));
             }
@@ -73,7 +73,7 @@ fn meet(server: SocketAddr) -> (SocketAddr, String) {
                     user = credentials.map(|credentials| credentials.user);
                     assert!(joiner.post(&init));
                 }
-                Some(RendezvousEvent::Answered { resp: found }) => {
+                Some(RendezvousEvent::Answered { signal: found }) => {
                     assert_eq!(found, resp);
                     return (observed, user.unwrap_or_default());
                 }

@@ -52,14 +52,14 @@ fn golden<'a>(init: &'a [u8], resp: &'a [u8]) -> Vec<(Packet<'a>, Vec<u8>)> {
             [&request(0xE9)[..], &[5; 16], &[0; 54]].concat(),
         ),
         (
-            Packet::Post(Post { nonce, cookie, room: [5; 16], init }),
+            Packet::Post(Post { nonce, cookie, room: [5; 16], signal: init }),
             [&request(0xEA)[..], &[5; 16], init].concat(),
         ),
-        (Packet::Answer(Answer { guest, resp }), [&[0xEB, 1][..], &g, resp].concat()),
+        (Packet::Answer(Answer { guest, signal: resp }), [&[0xEB, 1][..], &g, resp].concat()),
         (Packet::Cookie(Cookie { nonce, cookie, observed }), [&[0xEC][..], &n, &c, &mapped].concat()),
         (grant(None), [&[0xED][..], &n, &mapped, &t, &[0; 50]].concat()),
         (grant(Some(turned)), [&[0xED][..], &n, &mapped, &t, &relay].concat()),
-        (Packet::Deliver(Deliver { nonce, guest, init }), [&[0xEE][..], &n, &g, init].concat()),
+        (Packet::Deliver(Deliver { nonce, guest, signal: init }), [&[0xEE][..], &n, &g, init].concat()),
         (reply(Outcome::Posted), [&[0xEF][..], &n, &[0]].concat()),
         (reply(Outcome::Answered(resp)), [&[0xEF][..], &n, &[1], resp].concat()),
         (reply(Outcome::Refused(Denial::Full)), [&[0xEF][..], &n, &[2]].concat()),
@@ -80,6 +80,20 @@ fn packets_are_their_golden_bytes_both_ways() {
         assert_eq!(request_nonce(&golden), is_request.then_some(NONCE));
         let mut small = vec![0; golden.len() - 1];
         assert_eq!(encode(&packet, &mut small), None, "a buffer that is too small gets no packet");
+    }
+}
+
+/// A SIGNAL of a connection that exists travels in each place of a handshake; no other control packet does.
+#[test]
+fn sealed_signals_are_carried_and_other_control_packets_not() {
+    let mut signal = signal(0xE7, 280);
+    for kind in 0..=255 {
+        signal[7] = kind;
+        for (packet, golden) in golden(&signal, &signal) {
+            let carries = golden.len() > 280;
+            let expected = if !carries || kind == 7 { Ok(packet) } else { Err(DecodeError::Signal) };
+            assert_eq!(decode(&golden), expected, "kind {kind}");
+        }
     }
 }
 
@@ -177,7 +191,7 @@ proptest! {
     #[test]
     fn any_signal_comes_back(len in SIGNAL_LEN, nonce in any::<u64>(), fill in any::<u8>()) {
         let init = [vec![0xE2], vec![fill; len - 1]].concat();
-        let packet = Packet::Deliver(Deliver { nonce, guest: GUEST, init: &init });
+        let packet = Packet::Deliver(Deliver { nonce, guest: GUEST, signal: &init });
         let datagram = bytes(&packet);
         prop_assert_eq!(decode(&datagram), Ok(packet));
     }
@@ -231,11 +245,11 @@ fn the_page_has_the_bytes_that_the_code_writes() {
     for (name, packet) in [
         ("register", Packet::Register(Register { nonce, cookie, ticket, ..register })),
         ("ask", Packet::Ask(Ask { nonce, cookie, room })),
-        ("post", Packet::Post(Post { nonce, cookie, room, init: &init })),
-        ("answer", Packet::Answer(Answer { guest, resp: &resp })),
+        ("post", Packet::Post(Post { nonce, cookie, room, signal: &init })),
+        ("answer", Packet::Answer(Answer { guest, signal: &resp })),
         ("cookie", Packet::Cookie(Cookie { nonce, cookie, observed })),
         ("grant", Packet::Grant(Grant { nonce, observed, ticket, turn: Some(turn) })),
-        ("deliver", Packet::Deliver(Deliver { nonce, guest, init: &init })),
+        ("deliver", Packet::Deliver(Deliver { nonce, guest, signal: &init })),
         ("posted", Packet::Reply(Reply { nonce, outcome: Outcome::Posted })),
         ("answered", Packet::Reply(Reply { nonce, outcome: Outcome::Answered(&resp) })),
     ] {

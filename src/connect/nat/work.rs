@@ -77,22 +77,20 @@ impl NatTraversal {
                     self.gathering.add_joiner(now);
                 }
             }
-            RendezvousEvent::Delivered { guest, init } => self.take_init(now, guest, &init, seal),
-            RendezvousEvent::Answered { resp } => {
-                // Its signal comes by itself.
-                if let Ok(Brought::Host(_)) = seal.handle_signal(now.into(), &resp) {
-                    self.signalling.settle();
-                } else {
-                    self.stats.signals_refused += 1;
-                }
-            }
+            RendezvousEvent::Delivered { guest, signal } => self.take_delivered(now, guest, &signal, seal),
+            RendezvousEvent::Answered { signal } => match seal.handle_signal(now.into(), &signal) {
+                // Its text comes by itself.
+                Ok(Brought::Host(_)) => self.signalling.settle(),
+                Ok(Brought::Peer(_)) => {}
+                _ => self.stats.signals_refused += 1,
+            },
             _ => {}
         }
     }
 
-    /// A guest's INIT was brought.
-    fn take_init(&mut self, now: Time, number: u64, init: &[u8], seal: &mut Seal) {
-        match seal.handle_signal(now.into(), init) {
+    /// A guest's INIT was brought, or a SIGNAL of a guest that has its RESP.
+    fn take_delivered(&mut self, now: Time, number: u64, signal: &[u8], seal: &mut Seal) {
+        match seal.handle_signal(now.into(), signal) {
             Ok(Brought::Guest(inner)) => {
                 let signal = seal.take_signal_of(inner).and_then(|text| Signal::decode(&text));
                 let waiting = self.gathering.guests();
@@ -112,6 +110,8 @@ impl NatTraversal {
                     self.signalling.answer(number, &resp);
                 }
             }
+            // Its text comes by itself.
+            Ok(Brought::Peer(_)) => {}
             _ => self.stats.signals_refused += 1,
         }
     }
@@ -415,7 +415,7 @@ mod tests {
             let mut guest = Seal::join_by_signal(Randomness::Seeded(10 + self.guests), key).unwrap();
             let init = guest.write_init(now.into(), ticket, &signal(0).encode()).unwrap();
             let before = self.inner();
-            let event = RendezvousEvent::Delivered { guest: self.guests, init };
+            let event = RendezvousEvent::Delivered { guest: self.guests, signal: init };
             self.nat.hear(now, event, &mut self.seal);
             self.nat.answer_guests(now, &mut self.seal);
             self.inner().into_iter().find(|inner| !before.contains(inner))

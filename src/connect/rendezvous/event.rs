@@ -25,25 +25,26 @@ pub enum RendezvousEvent {
         /// The right to use a TURN server, if the rendezvous has one.
         credentials: Option<Credentials>,
     },
-    /// To a host: a guest has posted an INIT. Answer it by [`Registration::answer`](super::Registration::answer).
+    /// To a host: a guest has posted an INIT, or a SIGNAL of the connection that it has. Answer it by
+    /// [`Registration::answer`](super::Registration::answer).
     Delivered {
         /// The guest's number.
         guest: u64,
-        /// The INIT.
-        init: Vec<u8>,
+        /// The INIT or the SIGNAL.
+        signal: Vec<u8>,
     },
-    /// To a joiner: somebody has answered the INIT. Whether it was the host is known when the RESP was opened; call
+    /// To a joiner: somebody has answered the post. Whether it was the host is known when the answer was opened; call
     /// [`JoinRequest::settle`](super::JoinRequest::settle) then.
     Answered {
-        /// The RESP.
-        resp: Vec<u8>,
+        /// The RESP or the SIGNAL.
+        signal: Vec<u8>,
     },
     /// The server refuses to serve. A host is told once for each reason until the room is open, and asks again every few
     /// seconds.
     Refused(Denial),
     /// The server has answered nothing for five seconds. It is asked on.
     ServerSilent,
-    /// To a joiner: the INIT was posted, and for five seconds nobody has answered. The host is gone, or does not answer. It
+    /// To a joiner: its signal was posted, and for five seconds nobody has answered. The host is gone, or does not answer. It
     /// is posted on.
     HostSilent,
     /// To a host: the room has had no grant for 60 s, and the server has forgotten it. Registering goes on.

@@ -1,4 +1,4 @@
-//! The joiner's side of a rendezvous: it asks for the ticket of a room, and posts an INIT to its host.
+//! The joiner's side of a rendezvous: it asks for the ticket of a room, and posts signals to its host.
 
 use super::credentials::Credentials;
 use super::event::RendezvousEvent;
@@ -6,7 +6,7 @@ use super::exchange::{Exchange, HeldCookie, SILENT_AFTER};
 use crate::connect::seal::{Random, Randomness, SealError};
 use crate::protocol::canonical;
 use crate::protocol::time::Time;
-use crate::wire::rendezvous::{self, Ask, Outcome, Packet, Reply, Room, SIGNAL_LEN, decode, encode};
+use crate::wire::rendezvous::{self, Ask, Outcome, Packet, Reply, Room, decode, encode, is_carried};
 use core::time::Duration;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -27,15 +27,17 @@ pub struct JoinRequest {
     is_silent: bool,
 }
 
-/// An INIT that is posted until its answer was opened.
+/// An INIT or a SIGNAL that is posted until its answer was opened.
 #[derive(Debug)]
 struct Posting {
     exchange: Exchange,
-    init: Vec<u8>,
+    signal: Vec<u8>,
     posted_at: Option<Time>,
-    /// The RESP that was told last.
+    /// The answer that was told last.
     told: Vec<u8>,
     is_host_silent: bool,
+    /// Whether it is not repeated any more. The host may still have more to say.
+    is_settled: bool,
 }
 
 impl JoinRequest {
@@ -67,22 +69,28 @@ impl JoinRequest {
         }
     }
 
-    /// Posts an INIT, in place of one that was posted before, until [`settle`](Self::settle) is called. `false` if this is
-    /// no INIT.
-    pub fn post(&mut self, init: &[u8]) -> bool {
-        let is_init = SIGNAL_LEN.contains(&init.len()) && init[0] == crate::wire::seal::INIT;
-        if is_init {
-            let exchange = Exchange::new(self.random.next_u64());
-            let (posted_at, told) = (None, Vec::new());
-            let posting = Posting { exchange, init: init.to_vec(), posted_at, told, is_host_silent: false };
-            self.posting = Some(posting);
+    /// Posts an INIT or a SIGNAL, in place of one that was posted before, until [`settle`](Self::settle) is called. `false` if this
+    /// is neither.
+    pub fn post(&mut self, signal: &[u8]) -> bool {
+        let is_carried = is_carried(crate::wire::seal::INIT, signal);
+        if is_carried {
+            self.posting = Some(Posting {
+                exchange: Exchange::new(self.random.next_u64()),
+                signal: signal.to_vec(),
+                posted_at: None,
+                told: Vec::new(),
+                is_host_silent: false,
+                is_settled: false,
+            });
         }
-        is_init
+        is_carried
     }
 
-    /// Stops posting: the RESP was opened, or nobody waits for it any more.
+    /// Stops posting: the answer was opened, or nobody waits for it any more. Further answers to the same post are told.
     pub fn settle(&mut self) {
-        self.posting = None;
+        if let Some(posting) = &mut self.posting {
+            posting.is_settled = true;
+        }
     }
 
     /// Handles a datagram, which counts only if it comes from the server.
@@ -117,11 +125,11 @@ impl JoinRequest {
         let now = Time::from(now);
         self.notice_silence(now);
         let (room, cookie) = (self.room, self.cookie.get(now));
-        if let Some(posting) = &mut self.posting
+        if let Some(posting) = self.posting.as_mut().filter(|posting| !posting.is_settled)
             && posting.exchange.is_due(now)
         {
-            let (nonce, init) = (posting.exchange.nonce(), &*posting.init);
-            let packet = Packet::Post(rendezvous::Post { nonce, cookie, room, init });
+            let (nonce, signal) = (posting.exchange.nonce(), &*posting.signal);
+            let packet = Packet::Post(rendezvous::Post { nonce, cookie, room, signal });
             return Some((self.server, encode(&packet, buf)?));
         }
         let ask = self.ask.as_mut().filter(|ask| ask.send_at() <= now)?;
@@ -140,8 +148,7 @@ impl JoinRequest {
     /// When to call [`poll_transmit`](Self::poll_transmit) again if no datagram arrives before.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Duration> {
-        let posting = self.posting.as_ref().map(|posting| &posting.exchange);
-        self.ask.iter().chain(posting).map(Exchange::send_at).min().and_then(Time::deadline)
+        self.ask.iter().chain(self.posted()).map(Exchange::send_at).min().and_then(Time::deadline)
     }
 
     /// The server.
@@ -151,6 +158,11 @@ impl JoinRequest {
     }
 
     // Internal.
+
+    /// The exchange of a signal that is repeated.
+    fn posted(&self) -> Option<&Exchange> {
+        self.posting.as_ref().filter(|posting| !posting.is_settled).map(|posting| &posting.exchange)
+    }
 
     fn ends_ask(&mut self, nonce: u64) -> bool {
         self.ask.take_if(|exchange| exchange.nonce() == nonce).is_some()
@@ -171,21 +183,20 @@ impl JoinRequest {
         posting.exchange.heard(now);
         posting.posted_at.get_or_insert(now);
         self.is_silent = false;
-        if let Outcome::Answered(resp) = reply.outcome
-            && posting.told != resp
+        if let Outcome::Answered(signal) = reply.outcome
+            && posting.told != signal
         {
-            posting.told = resp.to_vec();
-            self.tell(RendezvousEvent::Answered { resp: resp.to_vec() });
+            posting.told = signal.to_vec();
+            self.tell(RendezvousEvent::Answered { signal: signal.to_vec() });
         }
     }
 
     fn notice_silence(&mut self, now: Time) {
-        let posting = self.posting.as_ref().map(|posting| &posting.exchange);
-        if !self.is_silent && self.ask.iter().chain(posting).any(|exchange| exchange.is_silent(now)) {
+        if !self.is_silent && self.ask.iter().chain(self.posted()).any(|exchange| exchange.is_silent(now)) {
             self.is_silent = true;
             self.tell(RendezvousEvent::ServerSilent);
         }
-        let Some(posting) = self.posting.as_mut() else { return };
+        let Some(posting) = self.posting.as_mut().filter(|posting| !posting.is_settled) else { return };
         let waited = posting.posted_at.map(|posted_at| now.since(posted_at));
         if !posting.is_host_silent
             && posting.told.is_empty()

@@ -1,18 +1,18 @@
 //! The rendezvous: a small server where a joiner finds a host that has no reachable port.
 //!
-//! [`RendezvousServer`] keeps rooms for hosts, hands INITs to them and RESPs back, and gives out TURN credentials. It is a
+//! [`RendezvousServer`] keeps rooms for hosts, hands signals to them and their answers back, and gives out TURN credentials. It is a
 //! [`Protocol`](crate::Protocol); `examples/rendezvous/` runs it on a UDP socket. A [`Connection`](crate::Connection) is
 //! the client of it, on both sides.
 //!
-//! INIT and RESP are opaque here: the server sees ciphertext. Registrations are signed by the key that the room is named
+//! Signals (INIT, RESP, and SIGNALs of a connection that exists) are opaque here: the server sees ciphertext. Registrations are signed by the key that the room is named
 //! after, and no answer is longer than its request. `docs/WIRE.md` has the bytes, `docs/SECURITY.md` says what the server
 //! learns and what a watcher can do.
 //!
 //! | file | has |
 //! |---|---|
 //! | `server/` | the server |
-//! | `registration.rs` | the host's side: `claims.rs` the address that it signs for, `signed.rs` what it has signed, `standing.rs` what its owner is told, `answers.rs` its RESPs, `watch.rs` whether the server still has the room |
-//! | `join_request.rs` | the joiner's side: a ticket, and an INIT for the host |
+//! | `registration.rs` | the host's side: `claims.rs` the address that it signs for, `signed.rs` what it has signed, `standing.rs` what its owner is told, `answers.rs` its answers, `watch.rs` whether the server still has the room |
+//! | `join_request.rs` | the joiner's side: a ticket, and signals for the host |
 //! | `event.rs` | the news for either side |
 //! | `exchange.rs` | one request that is sent until it is answered, on either side |
 //! | `identity.rs`, `credentials.rs` | the key of a room; TURN credentials of a shared secret |

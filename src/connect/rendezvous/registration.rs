@@ -13,7 +13,7 @@ use crate::connect::seal::{Random, Randomness, SealError};
 use crate::protocol::canonical;
 use crate::protocol::time::{Span, Time};
 use crate::wire::rendezvous::{
-    Answer, Ask, Cookie, Deliver, Denial, Grant, Outcome, Packet, Room, SIGNAL_LEN, decode, encode,
+    Answer, Ask, Cookie, Deliver, Denial, Grant, Outcome, Packet, Room, decode, encode, is_carried,
 };
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -85,10 +85,9 @@ impl Registration {
         self.refresh_at = Time::ZERO;
     }
 
-    /// Answers a guest. `false` if the guest is not known any more, or if this is no RESP.
-    pub fn answer(&mut self, guest: u64, resp: &[u8]) -> bool {
-        let is_resp = SIGNAL_LEN.contains(&resp.len()) && resp[0] == crate::wire::seal::RESP;
-        is_resp && self.answers.set(guest, resp)
+    /// Answers a guest. `false` if the guest is not known any more, or if this is neither a RESP nor a SIGNAL.
+    pub fn answer(&mut self, guest: u64, signal: &[u8]) -> bool {
+        is_carried(crate::wire::seal::RESP, signal) && self.answers.set(guest, signal)
     }
 
     /// Handles a datagram, which counts only if it comes from the server.
@@ -113,8 +112,8 @@ impl Registration {
     /// Writes the next datagram to send into `buf`, and returns its destination and its length.
     pub fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
         let (now, server) = (Time::from(now), self.server());
-        if let Some((guest, resp)) = self.answers.take_due() {
-            return Some((server, encode(&Packet::Answer(Answer { guest, resp }), buf)?));
+        if let Some((guest, signal)) = self.answers.take_due() {
+            return Some((server, encode(&Packet::Answer(Answer { guest, signal: &signal }), buf)?));
         }
         let ticket = self.ticket.number?;
         let (nonce, signed) = if let Some(Challenge { nonce, host, cookie }) = self.signed.take_challenge() {
@@ -263,12 +262,12 @@ impl Registration {
         now + RETRY_AFTER + Span::from_millis(jitter_millis)
     }
 
-    /// Tells of a guest once. A DELIVER that comes again means that the RESP was lost, if there was one.
+    /// Tells of a guest once. A DELIVER that comes again means that the answer was lost, if there was one.
     fn delivered(&mut self, deliver: &Deliver<'_>) {
-        let Deliver { nonce, guest, init } = *deliver;
+        let Deliver { nonce, guest, signal } = *deliver;
         if self.signed.host(nonce).is_some()
             && self.answers.is_new(guest)
-            && self.standing.delivered(guest, init)
+            && self.standing.delivered(guest, signal)
         {
             self.answers.add(guest);
         }

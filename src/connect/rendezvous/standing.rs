@@ -82,9 +82,9 @@ impl Standing {
     }
 
     /// Tells of a guest. `false` if too many events wait.
-    pub(super) fn delivered(&mut self, guest: u64, init: &[u8]) -> bool {
+    pub(super) fn delivered(&mut self, guest: u64, signal: &[u8]) -> bool {
         let has_room = self.events.len() < MAX_EVENTS;
-        self.tell(RendezvousEvent::Delivered { guest, init: init.to_vec() });
+        self.tell(RendezvousEvent::Delivered { guest, signal: signal.to_vec() });
         has_room
     }
 

@@ -282,6 +282,16 @@ impl Association {
         Ok(self.received(now, from, CONTROL_HEAD_LEN + control.sealed.len(), opened))
     }
 
+    /// Opens a control packet that a rendezvous has brought: it came on no path.
+    pub(super) fn open_brought(
+        &mut self,
+        control: &Control<'_>,
+        text: &mut [u8; MAX_TEXT + TAG_LEN],
+    ) -> Result<(), SealRefusal> {
+        let channel = self.channel.as_mut().ok_or(SealRefusal::UnknownIndex)?;
+        channel.open_control(control, text).map(|_| ())
+    }
+
     #[inline(always)]
     fn received(&mut self, now: Time, from: SocketAddr, len: usize, opened: channel::Opened) -> Received {
         self.contact.opened(now);
@@ -316,13 +326,20 @@ impl Association {
     pub(super) fn say(&mut self, kind: Kind, text: &[u8], out: &mut Outbox) -> bool {
         let mut buf = [0; MAX_CONTROL_LEN];
         let Some(to) = self.paths.outer_addr() else { return false };
-        let channel = self.channel.as_mut();
-        let Some(len) = channel.and_then(|channel| channel.seal_control(kind, text, &mut buf)) else {
-            return false;
-        };
+        let Some(len) = self.seal_control(kind, text, &mut buf) else { return false };
         out.push(to, &buf[..len]);
         self.paths.also_to(len, |to| out.push(to, &buf[..len]));
         true
+    }
+
+    /// Writes a control packet to the peer, and returns its length.
+    pub(super) fn seal_control(
+        &mut self,
+        kind: Kind,
+        text: &[u8],
+        buf: &mut [u8; MAX_CONTROL_LEN],
+    ) -> Option<usize> {
+        self.channel.as_mut()?.seal_control(kind, text, buf)
     }
 
     /// Queues a control packet to one address.

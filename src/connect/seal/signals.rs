@@ -1,4 +1,4 @@
-//! Signals: INIT, RESP and texts of whoever looks for paths, which a rendezvous or a person brings before there is a path.
+//! Signals: INIT, RESP and texts of whoever looks for paths, which a rendezvous or a person brings where there is no path.
 
 use super::association::Association;
 use super::channel::MAX_TEXT;
@@ -8,7 +8,9 @@ use super::random::Secret;
 use super::stats::SealRefusal;
 use super::{Randomness, Seal, SealError};
 use crate::protocol::time::Span;
-use crate::wire::seal::{self, Init, KEY_LEN, Kind, PADDED_LEN, Packet, Pattern};
+use crate::wire::seal::{
+    self, Control, Init, KEY_LEN, Kind, MAX_CONTROL_LEN, PADDED_LEN, Packet, Pattern, TAG_LEN,
+};
 use core::time::Duration;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -16,7 +18,7 @@ use std::net::SocketAddr;
 /// Signals of one sender that wait for [`Seal::take_signal`].
 const MAX_WAITING_OF_ONE: usize = 4;
 
-/// The outcome of an INIT or RESP that was brought by signalling.
+/// The outcome of an INIT, RESP or SIGNAL that was brought by signalling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Brought {
@@ -27,6 +29,8 @@ pub enum Brought {
     Again(SocketAddr),
     /// The RESP of the host, which has this inner address. Its signal waits in [`Seal::take_signal`].
     Host(SocketAddr),
+    /// A SIGNAL of the connection at this inner address. Its text waits in [`Seal::take_signal`].
+    Peer(SocketAddr),
 }
 
 /// The signals that were opened and wait for their reader.
@@ -92,7 +96,7 @@ impl Seal {
         Some(ticket)
     }
 
-    /// Takes an INIT or a RESP that was brought by signalling.
+    /// Takes an INIT, a RESP or a SIGNAL that was brought by signalling.
     ///
     /// # Errors
     /// Why it was dropped. It changed nothing but a counter.
@@ -108,9 +112,22 @@ impl Seal {
                 }
                 None => Err(SealRefusal::Unexpected),
             },
+            Ok(Packet::Control(control)) => self.brought(&control),
             _ => Err(SealRefusal::NoPacket),
         };
         brought.inspect_err(|refusal| self.stats.refused.count(*refusal))
+    }
+
+    /// Opens a SIGNAL that did not come on a path: it says nothing about silence or addresses, and confirms no guest.
+    fn brought(&mut self, control: &Control<'_>) -> Result<Brought, SealRefusal> {
+        if control.kind != Kind::Signal {
+            return Err(SealRefusal::OutOfPlace);
+        }
+        let known = self.associations.numbered(control.index).and_then(|at| self.associations.get_mut(at));
+        let association = known.ok_or(SealRefusal::UnknownIndex)?;
+        let (inner_addr, mut text) = (association.peer().inner_addr, [0; MAX_TEXT + TAG_LEN]);
+        association.open_brought(control, &mut text)?;
+        self.signals.keep(inner_addr, &text).map(|()| Brought::Peer(inner_addr))
     }
 
     /// The Diffie-Hellman of an INIT by signalling. Its guest is nobody to the inner protocol before DATA comes from it.
@@ -164,6 +181,14 @@ impl Seal {
         known.is_some_and(|association| association.say(Kind::Signal, &signal, &mut self.out))
     }
 
+    /// A SIGNAL of the connection at `inner_addr` for a rendezvous to carry. `None` if there is no such connection, or the text is longer
+    /// than 254 bytes.
+    pub fn write_signal(&mut self, inner_addr: SocketAddr, text: &[u8]) -> Option<Vec<u8>> {
+        let (signal, mut buf) = (padded(text)?, [0; MAX_CONTROL_LEN]);
+        let len = self.newest_mut(inner_addr)?.seal_control(Kind::Signal, &signal, &mut buf)?;
+        Some(buf[..len].to_vec())
+    }
+
     /// The next signal that was opened, and who sent it: with an INIT, with a RESP, or as a control packet.
     pub fn take_signal(&mut self) -> Option<(SocketAddr, Vec<u8>)> {
         self.signals.waiting.pop_front()
@@ -214,6 +239,76 @@ mod tests {
             assert_eq!(seal.stats.refused.total(), 1);
         }
         assert!(host.handle_signal(Duration::ZERO, &init).is_ok());
+    }
+
+    /// A host and its guests with their inner addresses, all of them with keys and without a path.
+    fn met(guests: u64) -> (Seal, Vec<(Seal, SocketAddr)>) {
+        let mut host = Seal::host(Randomness::Seeded(1)).unwrap();
+        let (key, ticket) = (host.public_key().unwrap(), host.renew_ticket().unwrap());
+        let guests = (0..guests).map(|seed| {
+            let mut joiner = Seal::join_by_signal(Randomness::Seeded(2 + seed), key).unwrap();
+            let init = joiner.write_init(Duration::ZERO, ticket, b"offer").unwrap();
+            let Ok(Brought::Guest(inner)) = host.handle_signal(Duration::ZERO, &init) else {
+                panic!("a guest")
+            };
+            let resp = host.answer_signal(Duration::ZERO, inner, b"answer").unwrap();
+            assert_eq!(
+                joiner.handle_signal(Duration::ZERO, &resp),
+                Ok(Brought::Host(joiner.target().unwrap()))
+            );
+            assert!(host.take_signal().is_some() && joiner.take_signal().is_some());
+            (joiner, inner)
+        });
+        let guests = guests.collect();
+        (host, guests)
+    }
+
+    #[test]
+    fn brought_signals_open_by_their_connection_and_once() {
+        let (mut host, mut guests) = met(2);
+        for (joiner, inner) in &mut guests {
+            let target = joiner.target().unwrap();
+            let later = Duration::from_secs(3);
+            let there = joiner.write_signal(target, b"late candidate").unwrap();
+            assert_eq!(host.handle_signal(later, &there), Ok(Brought::Peer(*inner)));
+            assert_eq!(host.take_signal(), Some((*inner, b"late candidate".to_vec())));
+            assert_eq!(host.handle_signal(later, &there), Err(SealRefusal::Replayed));
+            let back = host.write_signal(*inner, b"so is mine").unwrap();
+            assert_eq!(joiner.handle_signal(later, &back), Ok(Brought::Peer(target)));
+            assert_eq!(joiner.take_signal_of(target), Some(b"so is mine".to_vec()));
+            assert_eq!(joiner.handle_signal(later, &back), Err(SealRefusal::Replayed));
+            assert_eq!(host.silent_for(later, *inner), Some(later), "it came on no path");
+        }
+        assert_eq!(host.stats.connections, 0, "no guest is confirmed by it");
+        assert_eq!(host.take_signal(), None);
+        assert_eq!(host.write_signal(([192, 0, 2, 7], 7).into(), b"x"), None);
+    }
+
+    #[test]
+    fn forged_and_foreign_signals_are_refused_by_reason() {
+        let (mut host, mut guests) = met(2);
+        let signal =
+            |joiner: &mut Seal, text: &[u8]| joiner.write_signal(joiner.target().unwrap(), text).unwrap();
+        let [one, two] = [0, 1].map(|at: usize| signal(&mut guests[at].0, b"text"));
+        let mut refused = |packet: &[u8]| host.handle_signal(Duration::ZERO, packet).unwrap_err();
+        // The number of one connection with the packet of the other.
+        let foreign = [&one[..3], &two[3..]].concat();
+        assert_eq!(refused(&foreign), SealRefusal::BadTag);
+        for at in 8..one.len() {
+            let mut forged = one.clone();
+            forged[at] ^= 1;
+            assert_eq!(refused(&forged), SealRefusal::BadTag, "{at}");
+        }
+        let mut unknown = one.clone();
+        unknown[1] ^= 0x55;
+        assert_eq!(refused(&unknown), SealRefusal::UnknownIndex);
+        assert_eq!(refused(&one[..279]), SealRefusal::NoPacket);
+        assert_eq!(refused(&[0xE7; 280]), SealRefusal::NoPacket);
+        let find = [&[0xE7, one[1], one[2], 0, 0, 0, 9, 1][..], &[0; 16]].concat();
+        assert_eq!(refused(&find), SealRefusal::OutOfPlace, "no SIGNAL");
+        assert_eq!(host.stats.refused.total(), 1 + 272 + 4);
+        assert_eq!(host.take_signal(), None);
+        assert!(host.handle_signal(Duration::ZERO, &one).is_ok(), "forgeries did not use up its counter");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::protocol::canonical;
 use crate::wire::bytes::Reader;
-use crate::wire::seal::{INIT, RESP};
+use crate::wire::seal::{CONTROL, CONTROL_HEAD_LEN, INIT, Kind, RESP};
 use core::ops::RangeInclusive;
 use std::net::{IpAddr, SocketAddr};
 
@@ -71,11 +71,11 @@ fn packet(first: u8, mut reader: Reader<'_>) -> Result<Packet<'_>, DecodeError> 
         }
         POST => {
             let (nonce, cookie, room) = ask(&mut reader).ok_or(short)?;
-            Packet::Post(Post { nonce, cookie, room, init: signal(INIT, &mut reader)? })
+            Packet::Post(Post { nonce, cookie, room, signal: signal(INIT, &mut reader)? })
         }
         ANSWER => {
             let guest = reader.u64().ok_or(short)?;
-            Packet::Answer(Answer { guest, resp: signal(RESP, &mut reader)? })
+            Packet::Answer(Answer { guest, signal: signal(RESP, &mut reader)? })
         }
         COOKIE => {
             let (nonce, cookie) = reader.u64().zip(reader.u64()).ok_or(short)?;
@@ -88,7 +88,7 @@ fn packet(first: u8, mut reader: Reader<'_>) -> Result<Packet<'_>, DecodeError> 
         GRANT => Packet::Grant(grant(&mut reader)?),
         DELIVER => {
             let (nonce, guest) = reader.u64().zip(reader.u64()).ok_or(short)?;
-            Packet::Deliver(Deliver { nonce, guest, init: signal(INIT, &mut reader)? })
+            Packet::Deliver(Deliver { nonce, guest, signal: signal(INIT, &mut reader)? })
         }
         _ => {
             let (nonce, kind) = reader.u64().zip(reader.u8()).ok_or(short)?;
@@ -111,13 +111,20 @@ fn ask(reader: &mut Reader<'_>) -> Option<(u64, u64, super::Room)> {
     Some((reader.u64()?, reader.u64()?, reader.array()?))
 }
 
-/// An INIT or a RESP, by its first byte: a server hands on nothing else.
+/// An INIT or a RESP, by its first byte, or a sealed SIGNAL: a server hands on nothing else.
 fn signal<'a>(first: u8, reader: &mut Reader<'a>) -> Result<&'a [u8], DecodeError> {
     let signal = reader.rest();
-    if signal.first() != Some(&first) || !SIGNAL_LEN.contains(&signal.len()) {
-        return Err(DecodeError::Signal);
-    }
-    Ok(signal)
+    if is_carried(first, signal) { Ok(signal) } else { Err(DecodeError::Signal) }
+}
+
+/// Whether a packet is one that a rendezvous carries: a handshake packet with this first byte, or a control packet of a
+/// connection that exists already, of the kind SIGNAL.
+#[must_use]
+pub fn is_carried(first: u8, packet: &[u8]) -> bool {
+    let is_signal = |packet: &[u8]| {
+        packet.first() == Some(&CONTROL) && packet.get(CONTROL_HEAD_LEN - 1) == Some(&Kind::Signal.number())
+    };
+    SIGNAL_LEN.contains(&packet.len()) && (packet.first() == Some(&first) || is_signal(packet))
 }
 
 fn grant(reader: &mut Reader<'_>) -> Result<Grant, DecodeError> {

@@ -40,12 +40,12 @@ pub fn encode(packet: &Packet<'_>, buf: &mut [u8]) -> Option<usize> {
         Packet::Post(post) => {
             put_request(&mut writer, POST, post.nonce, post.cookie);
             writer.put(&post.room);
-            writer.put(post.init);
+            writer.put(post.signal);
         }
         Packet::Answer(answer) => {
             writer.put(&[ANSWER, VERSION]);
             writer.u64(answer.guest);
-            writer.put(answer.resp);
+            writer.put(answer.signal);
         }
         Packet::Cookie(cookie) => {
             writer.u8(COOKIE);
@@ -64,16 +64,16 @@ pub fn encode(packet: &Packet<'_>, buf: &mut [u8]) -> Option<usize> {
             writer.u8(DELIVER);
             writer.u64(deliver.nonce);
             writer.u64(deliver.guest);
-            writer.put(deliver.init);
+            writer.put(deliver.signal);
         }
         Packet::Reply(reply) => {
             writer.u8(REPLY);
             writer.u64(reply.nonce);
             match reply.outcome {
                 Outcome::Posted => writer.u8(0),
-                Outcome::Answered(resp) => {
+                Outcome::Answered(signal) => {
                     writer.u8(1);
-                    writer.put(resp);
+                    writer.put(signal);
                 }
                 Outcome::Refused(denial) => writer.u8(denial as u8),
             }

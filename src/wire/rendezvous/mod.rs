@@ -1,6 +1,7 @@
 //! Packets of a rendezvous: how a host without a reachable port is found by its invite. Big-endian.
 //!
-//! This is the layout alone: no key and no state. INIT and RESP of the sealed handshake travel inside as opaque bytes.
+//! This is the layout alone: no key and no state. INIT and RESP of the sealed handshake, and SIGNALs of a sealed connection,
+//! travel inside as opaque bytes.
 //! Every answer is at most as long as the request that it answers, so that a server amplifies nothing.
 
 use super::broken_rules::broken_rules;
@@ -11,24 +12,24 @@ use std::net::SocketAddr;
 mod decode;
 mod encode;
 
-pub use decode::{decode, request_nonce};
+pub use decode::{decode, is_carried, request_nonce};
 pub use encode::{encode, signed_text};
 
 /// The first byte of a REGISTER: a host opens its room or keeps it open.
 pub const REGISTER: u8 = 0xE8;
 /// The first byte of an ASK: a joiner asks for the ticket of a room.
 pub const ASK: u8 = 0xE9;
-/// The first byte of a POST: a joiner sends an INIT to the host of a room.
+/// The first byte of a POST: a joiner sends an INIT or a SIGNAL to the host of a room.
 pub const POST: u8 = 0xEA;
-/// The first byte of an ANSWER: a host sends its RESP to a guest.
+/// The first byte of an ANSWER: a host sends its RESP or a SIGNAL to a guest.
 pub const ANSWER: u8 = 0xEB;
 /// The first byte of a COOKIE: the server asks for proof that the sender receives at its address.
 pub const COOKIE: u8 = 0xEC;
 /// The first byte of a GRANT: the server answers a REGISTER or an ASK.
 pub const GRANT: u8 = 0xED;
-/// The first byte of a DELIVER: the server hands the INIT of a guest to its host.
+/// The first byte of a DELIVER: the server hands the INIT or the SIGNAL of a guest to its host.
 pub const DELIVER: u8 = 0xEE;
-/// The first byte of a REPLY: the server answers a POST, hands on a RESP, or refuses a request.
+/// The first byte of a REPLY: the server answers a POST, hands on a RESP or a SIGNAL, or refuses a request.
 pub const REPLY: u8 = 0xEF;
 
 /// The version of this layout.
@@ -40,7 +41,7 @@ pub const ROOM_LEN: usize = 16;
 pub const KEY_LEN: usize = 32;
 /// The length of a signature.
 pub const SIGNATURE_LEN: usize = 64;
-/// The lengths of an INIT or a RESP inside.
+/// The lengths of an INIT, a RESP or a SIGNAL inside.
 pub const SIGNAL_LEN: core::ops::RangeInclusive<usize> = 53..=400;
 
 /// First byte, version, nonce and cookie, which REGISTER, ASK and POST begin with.
@@ -101,7 +102,7 @@ pub struct Ask {
     pub room: Room,
 }
 
-/// A joiner sends an INIT to the host of a room.
+/// A joiner sends an INIT, or a SIGNAL of the connection that it has, to the host of a room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Post<'a> {
     /// The random number that the answers repeat.
@@ -110,17 +111,17 @@ pub struct Post<'a> {
     pub cookie: u64,
     /// The room.
     pub room: Room,
-    /// The INIT.
-    pub init: &'a [u8],
+    /// The INIT or the SIGNAL.
+    pub signal: &'a [u8],
 }
 
-/// A host sends its RESP to a guest.
+/// A host sends its RESP, or a SIGNAL, to a guest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer<'a> {
     /// The guest's number, from its DELIVER.
     pub guest: u64,
-    /// The RESP.
-    pub resp: &'a [u8],
+    /// The RESP or the SIGNAL.
+    pub signal: &'a [u8],
 }
 
 /// The server asks for proof that the sender receives at its address. Without a request it asks the address that holds a
@@ -181,8 +182,8 @@ pub struct Deliver<'a> {
     pub nonce: u64,
     /// The guest's number.
     pub guest: u64,
-    /// The INIT.
-    pub init: &'a [u8],
+    /// The INIT or the SIGNAL.
+    pub signal: &'a [u8],
 }
 
 /// The server answers a POST, hands on a RESP, or refuses a request.
@@ -199,7 +200,7 @@ pub struct Reply<'a> {
 pub enum Outcome<'a> {
     /// The POST has arrived. It says nothing of whether the room exists.
     Posted,
-    /// The host's RESP.
+    /// The host's RESP or SIGNAL.
     Answered(&'a [u8]),
     /// The request is refused.
     Refused(Denial),
@@ -228,17 +229,17 @@ pub enum Packet<'a> {
     Register(Register),
     /// A joiner asks for a ticket.
     Ask(Ask),
-    /// A joiner sends an INIT.
+    /// A joiner sends an INIT or a SIGNAL.
     Post(Post<'a>),
-    /// A host sends a RESP.
+    /// A host sends a RESP or a SIGNAL.
     Answer(Answer<'a>),
     /// The server asks for a cookie.
     Cookie(Cookie),
     /// The server answers a REGISTER or an ASK.
     Grant(Grant),
-    /// The server hands on an INIT.
+    /// The server hands on an INIT or a SIGNAL.
     Deliver(Deliver<'a>),
-    /// The server answers a POST, hands on a RESP, or refuses.
+    /// The server answers a POST, hands on a RESP or a SIGNAL, or refuses.
     Reply(Reply<'a>),
 }
 
@@ -253,8 +254,8 @@ broken_rules! {
         Version = "rendezvous-version", "another version of the rendezvous",
         /// The padding is not zero.
         Padding = "rendezvous-padding", "the padding is not zero",
-        /// The INIT or RESP inside is none.
-        Signal = "rendezvous-signal", "it carries something else than a sealed handshake",
+        /// The INIT, RESP or SIGNAL inside is none.
+        Signal = "rendezvous-signal", "it carries something else than a sealed handshake or signal",
         /// A cookie of the server is 0.
         Cookie = "rendezvous-cookie", "the cookie is 0",
         /// The right to use a TURN server has no server.

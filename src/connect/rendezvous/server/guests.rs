@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 /// A guest waits for this long.
 const LIFETIME: Span = Span::from_secs(12);
 const SECOND: Span = Span::from_secs(1);
-/// A host gets the same INIT again after this long at the earliest.
+/// A host gets the same signal again after this long at the earliest.
 const REPEAT_AFTER: Span = Span::from_millis(100);
 /// New guests of a room in any three seconds. Its seal keeps 16 handshakes open, for 12 s each: more would reach the host
 /// and be refused there.
@@ -27,7 +27,7 @@ const MAX_PER_NETWORK: usize = 12;
 /// The most answers that a guest gets.
 const MAX_ANSWERS: u8 = 8;
 
-/// A joiner that has posted an INIT.
+/// A joiner that has posted a signal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Guest {
     pub(super) room: Room,
@@ -40,7 +40,7 @@ pub(super) struct Guest {
     answers: u8,
 }
 
-/// The fate of an INIT.
+/// The fate of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Admission {
     /// It is handed to the host, under this number, after so many times before.
@@ -68,17 +68,17 @@ impl Guests {
         Self { key, entries, by_room, by_age, queues: Queues::new(max), max }
     }
 
-    /// Takes in an INIT for a room. The same POST again is the same guest; another INIT is another one, whatever its nonce, so that
+    /// Takes in a signal for a room. The same POST again is the same guest; another signal is another one, whatever its nonce, so that
     /// nobody brings a host more of them than new guests.
     pub(super) fn admit(
         &mut self,
         now: Time,
         room: Room,
         (addr, nonce): (SocketAddr, u64),
-        init: &[u8],
+        signal: &[u8],
     ) -> Admission {
         self.forget(now);
-        let number = self.number(&room, addr, nonce, init);
+        let number = self.number(&room, addr, nonce, signal);
         if let Some(guest) = self.entries.get_mut(&number) {
             if now < guest.repeat_at {
                 return Admission::Repeated;
@@ -170,12 +170,12 @@ impl Guests {
     }
 
     /// The number of a guest, which nobody but its host learns.
-    fn number(&self, room: &Room, addr: SocketAddr, nonce: u64, init: &[u8]) -> u64 {
+    fn number(&self, room: &Room, addr: SocketAddr, nonce: u64, signal: &[u8]) -> u64 {
         let subject = subject(addr, nonce);
         let mut bytes = [0; 54];
         bytes[..16].copy_from_slice(room);
         bytes[16..46].copy_from_slice(&subject);
-        bytes[46..].copy_from_slice(&keyed_hash(self.key, init).to_be_bytes());
+        bytes[46..].copy_from_slice(&keyed_hash(self.key, signal).to_be_bytes());
         keyed_hash(self.key, &bytes)
     }
 }

@@ -214,7 +214,7 @@ impl RendezvousServer {
         if ticket.is_none() { Err(RoomRefusal::NoRoom) } else { Ok(()) }
     }
 
-    /// Answers alike whether the room exists or not, and whether the INIT is handed on or not.
+    /// Answers alike whether the room exists or not, and whether the signal is handed on or not.
     fn post(&mut self, now: Time, from: SocketAddr, post: &Post<'_>) -> Result<(), RoomRefusal> {
         if self.cookies.age(now, from, 0, post.cookie).is_none() {
             return self.cookie(now, from, post.nonce);
@@ -224,12 +224,12 @@ impl RendezvousServer {
         }
         self.send(from, &Packet::Reply(Reply { nonce: post.nonce, outcome: Outcome::Posted }))?;
         let room = self.rooms.get(now, &post.room).ok_or(RoomRefusal::NoRoom)?;
-        match self.guests.admit(now, post.room, (from, post.nonce), post.init) {
+        match self.guests.admit(now, post.room, (from, post.nonce), post.signal) {
             Admission::Deliver { number, repeats } => {
                 let (host, nonce) = room.recipient(now, repeats);
                 self.rooms.set_used(&post.room);
                 self.stats.delivered += 1;
-                self.send(host, &Packet::Deliver(Deliver { nonce, guest: number, init: post.init }))
+                self.send(host, &Packet::Deliver(Deliver { nonce, guest: number, signal: post.signal }))
             }
             Admission::Repeated => Ok(()),
             Admission::Crowded => Err(RoomRefusal::Crowded),
@@ -244,7 +244,7 @@ impl RendezvousServer {
         if let Some(meetings) = self.meetings.as_mut().filter(|meetings| meetings.len() < MAX_MEETINGS) {
             meetings.push_back(Meeting { at: now.into(), host: from, guest: guest.addr });
         }
-        let outcome = Outcome::Answered(answer.resp);
+        let outcome = Outcome::Answered(answer.signal);
         self.send(guest.addr, &Packet::Reply(Reply { nonce: guest.nonce, outcome }))
     }
 

@@ -60,9 +60,9 @@ pub struct RendezvousStats {
     pub refreshes: u64,
     /// Questions for a ticket that were answered.
     pub asks: u64,
-    /// INITs that were handed to a host.
+    /// Signals that were handed to a host.
     pub delivered: u64,
-    /// RESPs that were handed to a guest.
+    /// Signals that were handed to a guest.
     pub answered: u64,
     /// Cookies that were given.
     pub cookies: u64,

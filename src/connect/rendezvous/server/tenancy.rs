@@ -2,7 +2,7 @@
 //!
 //! A valid claim from another address is a host that has moved, or somebody who made the host sign for a foreign address.
 //! The server cannot tell them apart by the claim. It therefore challenges the address that holds the room, and moves the
-//! room only if that does not answer; until then a guest's INIT goes to both in turn.
+//! room only if that does not answer; until then a guest's signal goes to both in turn.
 
 use super::stats::RoomRefusal;
 use crate::protocol::time::{Span, Time};
@@ -73,7 +73,7 @@ impl Tenancy {
         rival.map_or(self.holder.ticket, |(rival, _)| rival.ticket)
     }
 
-    /// The address that gets an INIT that was delivered so many times before, and the nonce of its REGISTER.
+    /// The address that gets a signal that was delivered so many times before, and the nonce of its REGISTER.
     pub(super) fn recipient(&self, now: Time, repeats: u32) -> (SocketAddr, u64) {
         let rival = self.rival(now).filter(|_| repeats % 2 == 1);
         let to = rival.unwrap_or(self.holder);
