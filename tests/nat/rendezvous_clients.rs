@@ -115,8 +115,7 @@ fn contested_registration_is_repeated_sooner() {
     let mut host = registration(1);
     host.set_ticket(7);
     assert_eq!(sent(&mut host, ms(0)).map(|sent| sent.nonce), Some(nonce), "the same seed");
-    say(&mut host, ms(0), &cookie(nonce, 5, 66));
-    say(&mut host, ms(0), &cookie(nonce, 5, 1));
+    [66, 1].into_iter().for_each(|at| say(&mut host, ms(0), &cookie(nonce, 5, at)));
     assert!(sent(&mut host, ms(0)).is_some());
     say(&mut host, ms(0), &grant(nonce, 66));
     assert!(registers_at(&mut host) <= ms(7_500));
@@ -143,8 +142,7 @@ fn contest_without_a_grant_is_told() {
     let mut host = registration(1);
     host.set_ticket(7);
     let nonce = sent(&mut host, ms(0)).unwrap().nonce;
-    say(&mut host, ms(0), &cookie(nonce, 5, 66));
-    say(&mut host, ms(0), &cookie(nonce, 5, 1));
+    [66, 1].into_iter().for_each(|at| say(&mut host, ms(0), &cookie(nonce, 5, at)));
     for step in 0..=80 {
         sent(&mut host, ms(step * 100));
     }
