@@ -67,8 +67,8 @@ impl Facts {
         }
         line("inputs_from", &self.inputs_from);
         line("inputs", &self.inputs);
-        let not_compared: Vec<String> = self.not_compared.iter().map(|name| escaped(name)).collect();
-        line("not_compared", &not_compared.join(" "));
+        let not_compared: Vec<String> = self.not_compared.iter().map(|name| named(name)).collect();
+        line("not_compared", &not_compared.join("\t"));
         out
     }
 
@@ -102,7 +102,7 @@ impl Facts {
             phase: lines.phase()?,
             inputs_from: Frame(lines.value("inputs_from", "'inputs_from: ' and a number", number)?),
             inputs: lines.value("inputs", "'inputs: ' and a number", number)?,
-            not_compared: lines.value("not_compared", "'not_compared: ' and names of fields", names)?,
+            not_compared: lines.value("not_compared", "'not_compared: ' and names after '='", names)?,
         };
         lines.end().map(|()| facts)
     }
@@ -166,7 +166,11 @@ fn number(text: &str) -> Option<u32> {
 
 /// A text that may be absent. An equals sign is escaped in the text itself.
 fn optional(text: &Option<String>) -> String {
-    text.as_ref().map_or_else(|| "none".to_owned(), |text| format!("={}", escaped(text)))
+    text.as_ref().map_or_else(|| "none".to_owned(), |text| named(text))
+}
+
+fn named(text: &str) -> String {
+    format!("={}", escaped(text))
 }
 
 /// Reads what [`optional`] wrote.
@@ -185,10 +189,10 @@ fn flag(text: &str) -> Option<bool> {
     }
 }
 
-/// Names of fields, a space between two.
+/// Names of fields, a tab between two. A name that is known at run time only may have spaces, or be empty.
 fn names(text: &str) -> Option<Vec<String>> {
-    let names = text.split(' ').filter(|_| !text.is_empty());
-    names.map(|name| unescaped(name).ok().filter(|name| !name.is_empty())).collect()
+    let names = text.split('\t').filter(|_| !text.is_empty());
+    names.map(|name| present(name)?).collect()
 }
 
 fn player(text: &str) -> Option<Player> {
@@ -243,6 +247,16 @@ mod tests {
         }
     }
 
+    /// Names that are known at run time only may be any text.
+    #[test]
+    fn names_that_are_not_compared_may_have_spaces() {
+        let names = ["video ram", "a\tb = c", "", "none", "fighters[].last hit"].map(str::to_owned);
+        for not_compared in [names.to_vec(), vec![String::new()], Vec::new()] {
+            let facts = Facts { not_compared, ..facts() };
+            assert_eq!(Facts::parse(&facts.render()).unwrap(), facts);
+        }
+    }
+
     #[test]
     fn every_line_that_is_changed_missing_or_doubled_is_named() {
         let text = facts().render();
@@ -279,8 +293,10 @@ mod tests {
             ("phase_fields: 1", "phase_fields: 4294967295"),
             ("at.x\t", "at.x "),
             ("game: playground", "game: \\x"),
-            ("sparks drawn", "sparks  drawn"),
-            ("sparks drawn", "\\x"),
+            ("sparks\t=drawn", "sparks\t\t=drawn"),
+            ("=drawn", "drawn"),
+            ("=drawn", "none"),
+            ("=drawn", "=\\x"),
         ] {
             let text = facts().render().replace(from, to);
             assert!(matches!(Facts::parse(&text), Err(BundleError::Line { .. })), "{to}");
