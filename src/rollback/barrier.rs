@@ -12,6 +12,13 @@ pub(super) struct Barriers {
     passed: Frame,
 }
 
+impl Barriers {
+    /// The first frame that may be stepped again.
+    pub(super) fn passed(self) -> Frame {
+        self.passed
+    }
+}
+
 impl<S> Rollback<S> {
     /// Whether the step of `frame`, in whose state the game is, has to wait: it is a barrier, and an input of its frame is
     /// missing. The inputs before are known then too, and no prediction leads to a barrier that is stepped.

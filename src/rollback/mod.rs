@@ -29,6 +29,7 @@ pub(crate) use types::MAX_LOOK_AHEAD;
 pub use types::{Advance, EngineConfig, MAX_WINDOW, RollbackStats};
 
 use crate::{CueEvent, Cues, Frame, Game, Input, Inputs, Player, StateError};
+use ahead::Ahead;
 use barrier::Barriers;
 use core::ops::Range;
 use costs::Meter;
@@ -103,8 +104,8 @@ pub struct Rollback<S> {
     barriers: Barriers,
     cues: CueLedger,
     scratch: Cues,
-    /// The slot for the state to go back to after a look ahead, if there are any.
-    ahead: Option<Box<S>>,
+    /// The state to go back to after a look ahead, if there are any.
+    ahead: Option<Box<Ahead<S>>>,
     stats: RollbackStats,
     meter: Meter,
 }
@@ -132,7 +133,7 @@ impl<S> Rollback<S> {
             barriers: Barriers::default(),
             cues: CueLedger::new(config.window, config.cue_moves_within),
             scratch: Cues::new(),
-            ahead: (config.look_ahead > 0).then(|| Box::new(game.snapshot())),
+            ahead: (config.look_ahead > 0).then(|| Box::new(Ahead::new(game.snapshot()))),
             stats: RollbackStats::default(),
             meter: Meter::new(config.stopwatch),
         }
@@ -146,6 +147,7 @@ impl<S> Rollback<S> {
         self.snapshots.clear();
         self.cues.clear();
         self.forget_barriers();
+        self.forget_ahead();
         self.stats = RollbackStats::default();
         self.meter.restart();
     }

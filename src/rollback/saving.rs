@@ -32,6 +32,11 @@ pub enum Saving {
     /// Both are measured before the first frame of a match: the game is saved, stepped and restored twice. That takes
     /// [a stopwatch](crate::RollbackConfig::stopwatch). Without one, the policy is sparse for states of a mebibyte and more. States
     /// of less than 16 KiB are not measured, and every frame of them is saved.
+    ///
+    /// The choice is made once. A change in the match would have to move the states of all uncertain frames to another store, in a
+    /// frame that may also roll back, and what an autopsy finds would depend on the moment. A game whose first state is
+    /// cheaper to step than the others, such as a title screen, names the policy itself; [`Rollback::costs`](crate::rollback::Rollback::costs)
+    /// has the costs in play.
     #[default]
     Auto,
 }

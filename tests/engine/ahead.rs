@@ -132,3 +132,26 @@ fn offline_match_looks_ahead() {
     }
     assert_eq!(core.state, games::handle::direct(40)[40]);
 }
+
+/// Nothing is saved offline but the last state, and a barrier is not stepped ahead of its inputs.
+#[test]
+fn offline_look_ahead_shows_the_barrier_that_it_stops_at() {
+    let config = Config::new(1).with(|config| config.rollback.look_ahead_frames = 2);
+    let mut core = Core { barrier: |state| state.frame % 5 == 4, ..Core::new(40) };
+    let mut offline = Offline::new(Duration::ZERO, &config, &core).unwrap();
+    let mut at_barrier = 0;
+    while offline.current().0 < 39 {
+        offline.advance(offline.next_frame_at(), &mut core, held(offline.current().0));
+        let before = core.state;
+        offline.look_ahead(&mut core, |core| {
+            let led_here = core.steps.iter().rev().find(|step| step.frame + 1 == core.state.frame).unwrap();
+            let picture = core.steps.iter().rev().find(|step| step.is_shown).unwrap();
+            assert_eq!((picture.frame, picture.inputs), (led_here.frame, led_here.inputs));
+            at_barrier += u32::from(core.state.frame == before.frame);
+        });
+        assert_eq!(core.state, before);
+    }
+    assert_eq!((at_barrier, core.state), (8, games::handle::direct(39)[39]));
+    let barriers = core.steps.iter().filter(|step| step.at_barrier);
+    assert!(barriers.map(|step| step.frame).eq((4..39).step_by(5)), "each is stepped once");
+}
