@@ -63,6 +63,7 @@ pub(super) const HAS_RANDOMNESS: bool = !cfg!(all(target_family = "wasm", target
 ///         too_slow_after: Duration::from_secs(30),
 ///         max_input_age: None,
 ///         max_pause: Duration::from_secs(60),
+///         countdown: Duration::from_secs(3),
 ///     },
 ///     cadence_frames: 30,
 ///     pauses: 3,
@@ -187,6 +188,8 @@ pub struct Timeouts {
     /// How long the other player may [pause](crate::Session::pause), by default 60 s. From then on this player may go on, or leave
     /// without a forfeit. The other machine is told, in whole seconds.
     pub max_pause: Duration,
+    /// The countdown after this player has [resumed](crate::Session::resume), by default 3 s, at most a minute.
+    pub countdown: Duration,
 }
 
 /// The reaction to a desync.
@@ -254,6 +257,7 @@ impl Default for Timeouts {
             too_slow_after: Duration::from_secs(30),
             max_input_age: None,
             max_pause: Duration::from_secs(60),
+            countdown: Duration::from_secs(3),
         }
     }
 }

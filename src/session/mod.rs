@@ -154,7 +154,12 @@ impl<S: Fields> Session<S> {
             ),
             liveness: Liveness::new(now, &config, link.is_sealed()),
             parting: Parting::default(),
-            pause: Pause::new(agreed.seat, config.pauses, config.timeouts.max_pause.into()),
+            pause: Pause::new(
+                agreed.seat,
+                config.pauses,
+                config.timeouts.max_pause.into(),
+                config.timeouts.countdown.into(),
+            ),
             clock_check: ClockCheck::default(),
             watch,
             ending: Ending::new(),

@@ -8,8 +8,8 @@ use crate::wire::message::PauseStep;
 use crate::{Frame, Player};
 use core::time::Duration;
 
-/// The countdown before a paused match goes on.
-const COUNTDOWN: Span = Span::from_secs(3);
+/// The longest countdown before a paused match goes on.
+const MAX_COUNTDOWN: Span = Span::from_secs(60);
 
 /// A RESUME is repeated this often: during the countdown, and then until the peer's frames show that it has gone on too.
 const REPEATED_EVERY: Span = Span::from_millis(100);
@@ -94,6 +94,8 @@ pub(super) struct Pause {
     taken: [u8; 2],
     /// How long the peer may pause.
     limit: Span,
+    /// The countdown when we resume.
+    countdown: Span,
     /// The first frame that must not be stepped.
     frame: Frame,
     stage: Stage,
@@ -102,12 +104,13 @@ pub(super) struct Pause {
 }
 
 impl Pause {
-    pub(super) fn new(local: Player, allowed: u8, limit: Span) -> Self {
+    pub(super) fn new(local: Player, allowed: u8, limit: Span, countdown: Span) -> Self {
         Self {
             local,
             allowed,
             taken: [0; 2],
             limit,
+            countdown: countdown.min(MAX_COUNTDOWN),
             frame: LAST_FRAME,
             stage: Stage::Playing,
             resume_at: None,
@@ -235,7 +238,7 @@ impl Pause {
         if terms.by != self.local && now.since(since) < terms.limit {
             return None;
         }
-        let resumes_at = now + COUNTDOWN;
+        let resumes_at = now + self.countdown;
         self.stage = Stage::Standing(Terms { resumes_at: Some(resumes_at), ..terms }, since);
         self.resume_at = Some(now);
         Some(resumes_at)
@@ -281,7 +284,7 @@ impl Pause {
         match self.stage {
             Stage::Standing(Terms { resumes_at: Some(at), .. }, _) => (self.frame, at.since(now)),
             Stage::GoneOn { frame, .. } => (frame, Span::ZERO),
-            _ => (self.frame, COUNTDOWN),
+            _ => (self.frame, self.countdown),
         }
     }
 
@@ -325,7 +328,7 @@ mod tests {
     }
 
     fn pauses() -> [Pause; 2] {
-        Player::BOTH.map(|player| Pause::new(player, 3, LIMIT))
+        Player::BOTH.map(|player| Pause::new(player, 3, LIMIT, Span::from_secs(3)))
     }
 
     fn ask(pause: &mut Pause, current: u32) -> Option<Frame> {
@@ -445,6 +448,16 @@ mod tests {
         assert_eq!(one.resume_due(Frame(91)), None, "its frames come");
         assert!(one.ask(Frame(120), Frame(91), Span::ZERO, FRAME).is_some());
         assert_eq!(two.resumed(at(4_200), frame, Span::ZERO), Ok(None), "late");
+    }
+
+    #[test]
+    fn countdown_is_that_of_the_player_who_resumes() {
+        for (countdown, expected) in [(200, 200), (90_000, 60_000)] {
+            let mut pause = standing()[0];
+            pause.countdown = Pause::new(Player::One, 1, LIMIT, Span::from_millis(countdown)).countdown;
+            assert_eq!(pause.resume(at(1_000)), Some(at(1_000 + expected)));
+            assert_eq!(pause.say_resume(at(1_000)).1, Span::from_millis(expected));
+        }
     }
 
     #[test]

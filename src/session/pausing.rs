@@ -7,7 +7,7 @@ use super::play::Advanced;
 use crate::channel::refusal::Refusal;
 use crate::protocol::time::{Span, Time};
 use crate::wire::message::{self, Message, Ordered, PauseStep, Resume};
-use crate::{Fields, Frame, Game};
+use crate::{Fields, Frame, Game, Input};
 use core::time::Duration;
 
 /// How often a paused machine sends its last inputs once the peer has them: in place of a HEARTBEAT, because they measure the
@@ -29,7 +29,7 @@ impl<S: Fields> Session<S> {
         asked.is_some_and(|frame| self.say_pause(now.into(), PauseStep::Asks, frame))
     }
 
-    /// Ends the pause after a countdown of three seconds, which both machines show: [`Event::Resuming`].
+    /// Ends the pause after a [countdown](crate::Timeouts::countdown), which both machines show: [`Event::Resuming`].
     ///
     /// `false` if the match is not paused, if the countdown runs already, or if the other player paused and its
     /// [time](Paused::limit_at) is not over.
@@ -47,9 +47,14 @@ impl<S: Fields> Session<S> {
     }
 
     /// Holds the current frame: mends and settles all frames before it. `None` if the pause is over, and the frame is to be
-    /// stepped.
+    /// stepped. Presses are kept while the pause is not agreed on, because the match may go on at once.
     #[cold]
-    pub(super) fn hold<G: Game<Snapshot = S>>(&mut self, now: Time, game: &mut G) -> Option<Advanced> {
+    pub(super) fn hold<G: Game<Snapshot = S>>(
+        &mut self,
+        now: Time,
+        game: &mut G,
+        input: Input,
+    ) -> Option<Advanced> {
         if self.simulation.current() >= LAST_FRAME {
             self.disconnect(Reason::FrameLimit);
             return Some(Advanced::Ended);
@@ -67,7 +72,7 @@ impl<S: Fields> Session<S> {
                 }
                 self.liveness.excuse();
             }
-            Held::Unanswered => {}
+            Held::Unanswered => self.simulation.keep(now, input),
         }
         self.simulation.mend(game);
         if self.simulation.engine().failure().is_some() {

@@ -65,12 +65,12 @@ impl<S: Fields> Session<S> {
         }
 
         // The frame itself, unless the match is paused before it.
-        let stepped_frame = self.simulation.current();
-        let held = if self.pause.holds(stepped_frame) { self.hold(now, game) } else { None };
+        let (stepped_frame, input) = (self.simulation.current(), input.into());
+        let held = if self.pause.holds(stepped_frame) { self.hold(now, game, input) } else { None };
         let advanced = match held {
             Some(Advanced::Ended) => return Advanced::Ended,
             Some(held) => held,
-            None => match self.simulation.advance(now, game, input.into(), self.pace.delay_frames()) {
+            None => match self.simulation.advance(now, game, input, self.pace.delay_frames()) {
                 Advance::Stepped => {
                     self.stepped(now, stepped_frame);
                     Advanced::Stepped

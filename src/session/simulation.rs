@@ -93,16 +93,20 @@ impl<S> Simulation<S> {
         self.rollback.mend(game);
     }
 
+    /// Keeps the new presses in `input` for the next frame that takes one.
+    pub(super) fn keep(&mut self, now: Time, input: Input) {
+        self.latch.keep(now, input.masked(self.input_mask));
+    }
+
     /// Gives the local player's input to its frame, or keeps new presses while no frame takes them. A stick is never
     /// kept: only its position now is meant.
     #[inline]
     fn press(&mut self, now: Time, input: Input, delay_frames: u32) {
-        let input = input.masked(self.input_mask);
         if self.is_waiting() && !self.owes_lockstep_input(delay_frames) {
-            self.latch.keep(now, input);
+            self.keep(now, input);
             return;
         }
-        let taken = self.latch.take(now, input);
+        let taken = self.latch.take(now, input.masked(self.input_mask));
         if !self.rollback.press(self.local, delay_frames, taken) {
             self.latch.give_back(now);
         }

@@ -1,11 +1,15 @@
 //! Pauses that both machines agree on: one frame, one moment, limits, and nobody who is blamed for them.
 
+use crate::failing::PLAY;
 use crate::pair::ms;
 use crate::round::{ENDLESS, Round, round};
 use core::time::Duration;
+use games::handle::{Core, CoreState};
 use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::{HOST, JOINER, Play, Setup, SimMatch, every_fourth};
-use rebout::{Config, Event, Frame, Player, Reason, Saving, Verdict};
+use rebout::{Buttons, Config, Event, Frame, Game, Player, Reason, Saving, Verdict};
+use std::cell::RefCell;
+use std::rc::Rc;
 use support::repeats;
 
 const LINK: LinkConfig = LinkConfig::new(ms(40));
@@ -32,27 +36,27 @@ fn playing(seed: u64, link: LinkConfig) -> SimMatch<Round> {
     playing_with(seed, link, |_| {})
 }
 
-fn pause(sim: &mut SimMatch<Round>, id: usize) -> bool {
+fn pause<G: Game>(sim: &mut SimMatch<G>, id: usize) -> bool {
     let now = sim.local_now(id);
     sim.session_mut(id).pause(now)
 }
 
-fn resume(sim: &mut SimMatch<Round>, id: usize) -> bool {
+fn resume<G: Game>(sim: &mut SimMatch<G>, id: usize) -> bool {
     let now = sim.local_now(id);
     sim.session_mut(id).resume(now)
 }
 
-fn paused_by(sim: &SimMatch<Round>, id: usize) -> Option<Player> {
+fn paused_by<G: Game>(sim: &SimMatch<G>, id: usize) -> Option<Player> {
     sim.machine(id).session().and_then(rebout::Session::paused).map(|paused| paused.by)
 }
 
-fn current(sim: &SimMatch<Round>, id: usize) -> Frame {
+fn current<G: Game>(sim: &SimMatch<G>, id: usize) -> Frame {
     sim.machine(id).session().expect("a match").current()
 }
 
 /// The frame at which both machines stand, with every state before it certain, and the player who paused.
-fn stand(sim: &mut SimMatch<Round>) -> (Frame, Player) {
-    let stands = |sim: &SimMatch<Round>| {
+fn stand<G: Game>(sim: &mut SimMatch<G>) -> (Frame, Player) {
+    let stands = |sim: &SimMatch<G>| {
         BOTH.iter().all(|id| {
             let session = sim.machine(*id).session().expect("a match");
             session.paused().is_some() && session.settled() == session.current()
@@ -67,7 +71,7 @@ fn stand(sim: &mut SimMatch<Round>) -> (Frame, Player) {
 }
 
 /// The moments at which a machine steps `frame` after a pause, in true time; both are stepped to there.
-fn went_on(sim: &mut SimMatch<Round>, frame: Frame) -> [Duration; 2] {
+fn went_on<G: Game>(sim: &mut SimMatch<G>, frame: Frame) -> [Duration; 2] {
     let mut at = [None; 2];
     let end = sim.world.now() + secs(12);
     while at.contains(&None) && sim.world.now() < end {
@@ -355,4 +359,79 @@ fn repeated_answer_is_acknowledged() {
     stand(&mut sim);
     sim.run_for(secs(2));
     assert_eq!(BOTH.map(|id| sim.machine(id).refused().total()), [0, 0], "{sim:?}");
+}
+
+/// The answer comes later than the frame that was asked for, and refuses.
+#[test]
+fn press_before_the_answer_is_kept() {
+    const FIRE: Buttons = Buttons(8);
+    let mut setup = Setup::new(13, LINK).configure(|config| config.rollback.delay_frames = Some(2));
+    setup.configs[HOST].pauses = 0;
+    let mut sim = SimMatch::new(setup, ENDLESS);
+    assert!(sim.run_until_frame(60));
+    sim.world.network_mut().set_links(HOST, JOINER, LinkConfig::new(ms(110)));
+    assert!(pause(&mut sim, JOINER));
+    let (mut last, mut waits) = (Frame(0), 0);
+    sim.machine_mut(JOINER).input_source = Some(Box::new(move |_, session, _| {
+        waits = if session.current() == last { waits + 1 } else { 0 };
+        last = session.current();
+        // A tap of one frame, while the frame is held.
+        if waits == 2 { FIRE.into() } else { Buttons::NONE.into() }
+    }));
+    let played: Rc<RefCell<Vec<u32>>> = Rc::default();
+    let here = Rc::clone(&played);
+    sim.machine_mut(HOST).watch = Some(Box::new(move |_, _, session, _| {
+        let fired = session.confirmed().filter(|(_, inputs)| inputs[Player::Two].holds(FIRE));
+        here.borrow_mut().extend(fired.map(|(frame, _)| frame.0));
+    }));
+    sim.run_for(secs(1));
+    assert_eq!(told(&sim, JOINER), [Event::PauseRefused]);
+    assert_eq!(played.borrow().len(), 1, "the tap is played once: {played:?}");
+}
+
+/// A barrier whose state depends on the inputs is hidden by predictions: the match may go back to it while it is paused.
+#[test]
+fn pause_and_barrier_do_not_get_in_each_others_way() {
+    const HIDDEN: fn(CoreState) -> bool = |state| state.sum % 23 == 3;
+    const KNOWN: fn(CoreState) -> bool = |state| state.frame % 100 == 99;
+    let mut paused_at_barrier = 0;
+    for seed in 0..repeats(48) as u64 {
+        let barrier = [HIDDEN, KNOWN][seed as usize % 2];
+        let build: fn(u32) -> Core = if seed % 2 == 0 {
+            |_| Core { barrier: HIDDEN, ..Core::new(300) }
+        } else {
+            |_| Core { barrier: KNOWN, ..Core::new(300) }
+        };
+        let link = [LINK, lossy(10), LinkConfig::new(ms(100))][seed as usize / 2 % 3];
+        let setup = Setup::new(seed, link).configure(|config| match seed % 5 {
+            0 => config.rollback.window_frames = 0,
+            1 => config.rollback.saving = Saving::Sparse,
+            _ => config.rollback.delay_frames = Some(0),
+        });
+        let mut sim = SimMatch::new(setup, Play { build, ..PLAY });
+        // Right before the barrier of frame 99, or at it.
+        let near = 84 + (seed / 2 % 16) as u32;
+        let by = (seed / 3 % 2) as usize;
+        let is_near = |sim: &SimMatch<Core>| {
+            sim.machine(by).session().is_some_and(|session| session.current() >= Frame(near))
+        };
+        assert!(sim.step_until(secs(30), is_near));
+        assert!(pause(&mut sim, by));
+        let (frame, who) = stand(&mut sim);
+        assert_eq!(who.index(), by);
+        paused_at_barrier += u32::from(barrier(sim.machine(by).game().unwrap().state));
+        sim.run_for(secs(1));
+        assert_eq!(BOTH.map(|id| current(&sim, id)), [frame; 2], "seed {seed}");
+        assert!(resume(&mut sim, by));
+        assert!(sim.run_until(secs(60), |sim| BOTH.iter().all(|id| sim.machine(*id).ended())), "{sim:?}");
+        let stepped = BOTH.map(|id| {
+            let agreed = matches!(sim.ending(id), Some(Event::Ended(Verdict::Agreed { .. })));
+            assert!(agreed, "seed {seed}: {:?}", sim.ending(id));
+            let steps = sim.machine(id).game().unwrap().steps.iter().filter(|step| step.at_barrier);
+            steps.map(|step| (step.frame, step.inputs)).collect::<Vec<_>>()
+        });
+        assert_eq!(stepped[0], stepped[1], "seed {seed}");
+        assert!(stepped[0].is_sorted_by(|one, two| one.0 < two.0), "each barrier once: {stepped:?}");
+    }
+    assert!(paused_at_barrier > 0, "no match was paused at a barrier");
 }
