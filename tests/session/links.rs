@@ -3,7 +3,7 @@
 use crate::round::{ENDLESS, Round};
 use core::time::Duration;
 use games::playground::LEFT;
-use rebout::lab::link::{Burst, Chance, LinkConfig};
+use rebout::lab::link::{Bandwidth, Burst, Chance, LinkConfig};
 use rebout::lab::sim::{EntryKind, Recording};
 use rebout::lab::{Flaw, Play, Setup, SimMatch, addresses};
 use rebout::wire::WireFrame;
@@ -375,4 +375,39 @@ fn a_run_that_proved_nothing_is_found_out() {
     let mut sim = SimMatch::new(Setup::new(1, cut), ENDLESS);
     sim.run_for(secs(10));
     assert_eq!(sim.flaw(true), Some(Flaw::NoMatch));
+}
+
+/// Packets that machine 0 sends in a second over the link of `sim`, and the share of them that is lost, after half a minute.
+fn rate_and_loss(sim: &mut SimMatch<Round>) -> (u64, f32) {
+    sim.run_for(secs(30));
+    let before = sim.machine(0).stats().packets_out;
+    sim.run_for(secs(10));
+    let stats = sim.machine(0).stats();
+    ((stats.packets_out - before) / 10, stats.loss_out.expect("the peer reports"))
+}
+
+/// A limit that drops what is above a rate has no queue, by which it could be noticed.
+#[test]
+fn packets_are_thinned_at_a_limit_without_a_queue() {
+    let mut clean = playing(Setup::new(3, LinkConfig::new(ms(30))));
+    let before = clean.world.network().sent(0).wire_bytes();
+    clean.run_for(secs(10));
+    let bits_per_s = (clean.world.network().sent(0).wire_bytes() - before) * 8 / 10;
+    let policer = Some(Bandwidth { bits_per_s: bits_per_s * 7 / 10, queue_bytes: 200 });
+    let mut policed = playing(Setup::new(3, LinkConfig { policer, ..LinkConfig::new(ms(30)) }));
+    let frames = policed.machine(0).stats().frames;
+    let (rate, loss) = rate_and_loss(&mut policed);
+    assert!((25..45).contains(&rate) && loss < 0.05, "{rate} packets a second, loss {loss}");
+    assert!(policed.machine(0).stats().frames - frames > 40 * 59, "{policed:?}");
+    assert_eq!(policed.flaw(false), None);
+}
+
+#[test]
+fn packets_are_not_thinned_at_random_loss() {
+    for (percent, least) in [(5, 55), (20, 100), (35, 100)] {
+        let link = LinkConfig { loss: Chance::percent(percent), ..LinkConfig::new(ms(30)) };
+        let mut sim = playing(Setup::new(4, link));
+        let (rate, loss) = rate_and_loss(&mut sim);
+        assert!(rate >= least, "{percent} %: {rate} packets a second, loss {loss}");
+    }
 }

@@ -42,6 +42,8 @@ pub struct LinkConfig {
     pub truncate: Chance,
     /// The bottleneck, if there is one.
     pub bandwidth: Option<Bandwidth>,
+    /// A rate limit that drops datagrams and delays none, if there is one. Its queue is the burst that it allows.
+    pub policer: Option<Bandwidth>,
 }
 
 /// Burst loss by the Gilbert-Elliott model in continuous time: gaps and bursts alternate, and the length of each is drawn
@@ -85,6 +87,7 @@ impl LinkConfig {
             corrupt: Chance::NEVER,
             truncate: Chance::NEVER,
             bandwidth: None,
+            policer: None,
         }
     }
 }

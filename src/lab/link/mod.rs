@@ -44,7 +44,7 @@ pub struct LinkStats {
     pub arriving: u64,
     /// Dropped by a partition.
     pub cut: u64,
-    /// Dropped by the full queue of the bottleneck.
+    /// Dropped by the full queue of the bottleneck, or by the policer.
     pub queue_full: u64,
     /// Lost independently of bursts.
     pub lost: u64,
@@ -68,6 +68,7 @@ pub struct Link {
     bursts: Bursts,
     /// When the bottleneck has sent its whole queue.
     busy_until: u64,
+    policed_until: u64,
     /// The latest arrival of the datagrams that keep the order.
     last_arrival: u64,
     down: bool,
@@ -90,6 +91,7 @@ impl Link {
             rng,
             bursts,
             busy_until: 0,
+            policed_until: 0,
             last_arrival: 0,
             down: false,
             cuts: Vec::new(),
@@ -139,7 +141,10 @@ impl Link {
             self.stats.cut += 1;
             return Passage::default();
         }
-        let Some(leaves_at) = self.through_bottleneck(now, len) else {
+        // A policer counts datagrams as a bottleneck would queue them, and lets them through at once.
+        let passed = through(&mut self.policed_until, self.config.policer, now, len);
+        let leaves_at = passed.and_then(|_| through(&mut self.busy_until, self.config.bandwidth, now, len));
+        let Some(leaves_at) = leaves_at else {
             self.stats.queue_full += 1;
             return Passage::default();
         };
@@ -159,23 +164,6 @@ impl Link {
             None
         };
         Passage { first: Some(first), second }
-    }
-
-    /// The time at which the bottleneck has sent the datagram; `None` if its queue is full.
-    fn through_bottleneck(&mut self, now: u64, len: usize) -> Option<u64> {
-        let Some(Bandwidth { bits_per_s, queue_bytes }) = self.config.bandwidth else {
-            return Some(now);
-        };
-        let bits_per_s = u128::from(bits_per_s.max(1));
-        let size = len as u64 + HEADER_BYTES;
-        let backlog_nanos = self.busy_until.saturating_sub(now);
-        let backlog_bytes = u128::from(backlog_nanos) * bits_per_s / 8_000_000_000;
-        if backlog_nanos > 0 && backlog_bytes + u128::from(size) > u128::from(queue_bytes) {
-            return None;
-        }
-        let takes = u64::try_from(u128::from(size) * 8_000_000_000 / bits_per_s).unwrap_or(u64::MAX);
-        self.busy_until = self.busy_until.max(now).saturating_add(takes);
-        Some(self.busy_until)
     }
 
     /// Draws the arrival time, truncation and bit flips of a datagram.
@@ -201,6 +189,23 @@ impl Link {
         }
         arrival
     }
+}
+
+/// The time at which a bottleneck that is busy up to `busy_until` has sent the datagram; `None` if its queue is full.
+fn through(busy_until: &mut u64, bandwidth: Option<Bandwidth>, now: u64, len: usize) -> Option<u64> {
+    let Some(Bandwidth { bits_per_s, queue_bytes }) = bandwidth else {
+        return Some(now);
+    };
+    let bits_per_s = u128::from(bits_per_s.max(1));
+    let size = len as u64 + HEADER_BYTES;
+    let backlog_nanos = busy_until.saturating_sub(now);
+    let backlog_bytes = u128::from(backlog_nanos) * bits_per_s / 8_000_000_000;
+    if backlog_nanos > 0 && backlog_bytes + u128::from(size) > u128::from(queue_bytes) {
+        return None;
+    }
+    let takes = u64::try_from(u128::from(size) * 8_000_000_000 / bits_per_s).unwrap_or(u64::MAX);
+    *busy_until = (*busy_until).max(now).saturating_add(takes);
+    Some(*busy_until)
 }
 
 /// The positions of one to three different bits of `bits`, evenly spaced from a random one on.

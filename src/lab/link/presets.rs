@@ -212,6 +212,7 @@ impl LinkConfig {
             ("corrupt", Self { corrupt: never, ..self }),
             ("truncate", Self { truncate: never, ..self }),
             ("bandwidth", Self { bandwidth: None, ..self }),
+            ("policer", Self { policer: None, ..self }),
         ]
         .into_iter()
         .filter(move |(_, simpler)| *simpler != self)

@@ -21,7 +21,6 @@ pub(super) struct Congestion {
 }
 
 impl Congestion {
-    #[inline]
     pub(super) fn is_on(&self) -> bool {
         self.is_on
     }

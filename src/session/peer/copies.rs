@@ -52,11 +52,16 @@ impl Copies {
     #[inline]
     pub(super) fn measured(&mut self, now: Time, rtt: Span, frame_length: Span) {
         if self.is_on && rtt > self.rtt_at_switch + frame_length * BLAMED_AT_FRAMES {
-            self.is_on = false;
             trace::congested(rtt.nanos() / 1_000);
-            self.blocked_until = now + FIRST_BLOCK * (1 << self.blocks);
-            self.blocks = (self.blocks + 1).min(MAX_DOUBLINGS);
+            self.blame(now);
         }
+    }
+
+    /// Switches the copies off for a while: they fill the link, or do not arrive.
+    pub(super) fn blame(&mut self, now: Time) {
+        self.is_on = false;
+        self.blocked_until = now + FIRST_BLOCK * (1 << self.blocks);
+        self.blocks = (self.blocks + 1).min(MAX_DOUBLINGS);
     }
 }
 

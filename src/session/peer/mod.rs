@@ -6,7 +6,7 @@
 //! | `link` | the control channel: acks, messages, pings, keep-alive |
 //! | `owed`, `farewell`, `resync` | its parts: answers that are due, the goodbye, the way back when numbers have come apart |
 //! | `marks` | the RTT, measured on input packets |
-//! | `rate`, `copies`, `congestion` | how many input packets a frame gets; second copies on a lossy link, fewer packets on a congested one |
+//! | `rate`, `copies`, `congestion`, `policing` | how many input packets a frame gets; second copies on a lossy link, fewer packets on a congested or limited one |
 //! | `lead`, `arrivals` | how far this machine is ahead; the rate of the peer's frames |
 
 pub(crate) mod arrivals;
@@ -18,5 +18,6 @@ pub(crate) mod lead;
 pub(crate) mod link;
 pub(crate) mod marks;
 mod owed;
+mod policing;
 pub(crate) mod rate;
 mod resync;

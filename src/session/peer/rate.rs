@@ -2,6 +2,7 @@
 
 use super::congestion::Congestion;
 use super::copies::Copies;
+use super::policing::{Policing, Rate};
 use crate::Frame;
 use crate::protocol::time::{Span, Time};
 use crate::rollback::ring::FrameRing;
@@ -33,6 +34,9 @@ pub(crate) struct SendRate {
     rtt: Option<Span>,
     copies: Copies,
     congestion: Congestion,
+    policing: Policing,
+    /// Whether every second packet is left out.
+    is_thinned: bool,
     /// Whether the last packet was left out.
     skipped: bool,
 }
@@ -55,6 +59,8 @@ impl SendRate {
             rtt: None,
             copies: Copies::default(),
             congestion: Congestion::default(),
+            policing: Policing::default(),
+            is_thinned: false,
             skipped: false,
         }
     }
@@ -109,8 +115,12 @@ impl SendRate {
         let loss = self.loss.map_or(sample, |loss| (loss * 3 + sample) / 4);
         self.loss = Some(loss);
         let rtt = self.rtt.unwrap_or_default();
+        if self.policing.reported(Rate::of(self.is_thinned, self.copies.is_on()), sample) {
+            self.copies.blame(now);
+        }
         self.copies.lost(now, loss, rtt);
         self.congestion.measured(rtt);
+        self.is_thinned = self.congestion.is_on() || self.policing.is_on();
     }
 
     /// Whether the ack of all inputs up to `frame` should have come by now.
@@ -129,7 +139,7 @@ impl SendRate {
     /// Whether the packet that is due now is left out: the next one carries its inputs too.
     #[inline]
     pub(crate) fn skips(&mut self) -> bool {
-        self.congestion.is_on() && self.skips_second()
+        self.is_thinned && self.skips_second()
     }
 
     /// Leaves out every second packet.
