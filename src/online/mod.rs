@@ -13,7 +13,7 @@ use crate::net::{Datagrams, Usual};
 use crate::replay::Winner;
 use crate::{
     Advanced, Agreed, ConfigError, ConnectError, Connection, CueEvent, Fields, Game, Hint, Input, Lobby,
-    PeerInfo, Player, Progress, Reason, SendError, Session, Stats,
+    PeerInfo, Player, Reason, SendError, Session, Stats,
 };
 use core::time::Duration;
 use keeping::Keeping;
@@ -316,9 +316,8 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
     /// The progress of the first state, as a text for a player.
     fn transfer(&self) -> Option<String> {
         let Stage::Meeting(lobby) = &self.stage else { return None };
-        let Progress { bytes, of } = lobby.first_state_progress()?;
         let way = if self.connection.is_host() { "sending" } else { "receiving" };
-        Some(format!("{way} the first state: {} of {} KiB", bytes.div_ceil(1_024), of.div_ceil(1_024)))
+        Some(now::transfer(way, lobby.first_state_progress()?, self.now))
     }
 
     /// The changes to cues in the last [`advance`](Self::advance).

@@ -1,8 +1,11 @@
 //! The next thing to do in an online match, and its end.
 
 use crate::wire::message::RefuseField;
-use crate::{ConnectError, Event, FirstState, LobbyError, Mismatch, PeerInfo, Player, Reason, Verdict};
+use crate::{
+    ConnectError, Event, FirstState, LobbyError, Mismatch, PeerInfo, Player, Progress, Reason, Verdict,
+};
 use core::fmt;
+use core::time::Duration;
 use std::net::SocketAddr;
 
 /// The next thing to do, as [`Online::wait`](super::Online::wait) and [`Online::poll`](super::Online::poll) say it.
@@ -98,6 +101,22 @@ pub(super) fn sent_away(mismatch: &Mismatch, addr: Option<SocketAddr>) -> String
     }
 }
 
+/// The progress of a first state at `now`, as a text for a player.
+pub(super) fn transfer(way: &str, progress: Progress, now: Duration) -> String {
+    let silent = progress.since.map_or(0, |since| now.saturating_sub(since).as_secs());
+    let silence = if silent > 0 { format!(", nothing for {silent} s") } else { String::new() };
+    format!("{way} the first state: {}{silence}", kib(progress))
+}
+
+/// The text about a guest that took a part of the first state and was dropped.
+pub(super) fn dropped(progress: Progress) -> String {
+    format!("The guest is gone: it took {} of the first state. You can be joined again.", kib(progress))
+}
+
+fn kib(Progress { bytes, of, .. }: Progress) -> String {
+    format!("{} of {} KiB", bytes.div_ceil(1_024), of.div_ceil(1_024))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,6 +140,19 @@ mod tests {
         );
         let game = mismatch(RefuseField::GameId, 1, 2);
         assert_eq!(sent_away(&game, None), "A guest was refused: it plays another game.");
+    }
+
+    #[test]
+    fn transfer_without_progress_tells_for_how_long() {
+        let progress = |since| Progress { bytes: 1_025, of: 200_000, since };
+        let text =
+            |ms| transfer("sending", progress(Some(Duration::from_secs(5))), Duration::from_millis(ms));
+        assert_eq!(text(5_999), "sending the first state: 2 of 196 KiB");
+        assert_eq!(text(8_000), "sending the first state: 2 of 196 KiB, nothing for 3 s");
+        assert_eq!(
+            dropped(progress(None)),
+            "The guest is gone: it took 2 of 196 KiB of the first state. You can be joined again."
+        );
     }
 
     #[test]

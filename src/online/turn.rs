@@ -104,6 +104,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
             let addr = peer.peer(mismatch.addr).addr;
             self.notices.push_back(now::sent_away(&mismatch, addr));
         }
+        self.notices.extend(lobby.take_stalled().map(now::dropped));
         let guest = lobby.incoming().filter(|_| self.options.config.lobby.ask_before_accepting);
         let hint = self.connection.hint().filter(|_| self.connection.is_host());
         if hint.is_some() && hint != self.hinted {

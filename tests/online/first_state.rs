@@ -89,6 +89,18 @@ fn too_long_first_state_is_told_to_both_players() {
 }
 
 #[test]
+fn host_is_told_of_a_guest_that_stops_in_the_middle() {
+    let mut pair = pair(with_first_state(options("Ada")), options("Bob").first_state_limit(200_000));
+    pair.run(|machines| machines[1].progress.starts_with("receiving the first state: 5"));
+    pair.sim.borrow_mut().network.set_down(1, 0, true);
+    pair.run(|machines| machines[0].progress.ends_with(" of 196 KiB, nothing for 2 s"));
+    pair.run(|machines| !machines[0].notices.is_empty());
+    let notice = &pair.machines[0].notices[0];
+    assert!(notice.starts_with("The guest is gone: it took ") && notice.contains(" of 196 KiB"), "{notice}");
+    assert!(pair.machines[0].finish.is_none(), "the host still waits");
+}
+
+#[test]
 fn joiner_that_leaves_in_the_middle_makes_room() {
     let mut pair = pair(with_first_state(options("Ada")), options("Bob").first_state_limit(200_000));
     pair.run(|machines| machines[1].progress.starts_with("receiving"));

@@ -9,7 +9,7 @@ use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::wire::message::{FirstStateAck, FirstStatePart, Message, RefuseField};
 use rebout::lab::{HOST, JOINER, Setup, SimMatch};
 use rebout::wire::control::{ControlHeader, ControlPayload};
-use rebout::{Buttons, Config, FirstState, Lobby, LobbyError, Refusal};
+use rebout::{Buttons, Config, Event, FirstState, Lobby, LobbyError, Refusal};
 use std::num::NonZeroU8;
 use support::heap;
 
@@ -109,9 +109,37 @@ fn sealed_first_state_takes_as_long_as_a_bare_one() {
 
 #[test]
 fn host_that_measures_the_delay_sends_it_as_well() {
-    let mut sim = sim(1, lossy(3), 320 * 1_024, None);
-    let took = begun(&mut sim, 320 * 1_024);
-    assert!(took <= ms(2_000), "{took:?}");
+    for seed in 0..5 {
+        let mut sim = sim(seed, lossy(3), 320 * 1_024, None);
+        let took = begun(&mut sim, 320 * 1_024);
+        assert!(took <= ms(1_500), "seed {seed}: {took:?}");
+        assert!(sim.run_until_frame(30), "{sim:?}");
+        // 120 ms there and back are a way of 3.6 frames.
+        let delay_frames = [HOST, JOINER].map(|id| sim.machine(id).agreed().unwrap().delay_frames);
+        assert!(delay_frames.iter().all(|frames| (2..=4).contains(frames)), "{delay_frames:?}");
+        for id in [HOST, JOINER] {
+            let told = Event::PeerDelay { delay_frames: delay_frames[1 - id] };
+            let offered = sim.machine(id).agreed().unwrap().peer_delay_frames;
+            assert!(offered == delay_frames[1 - id] || sim.told(id).any(|event| *event == told));
+        }
+    }
+}
+
+/// The OFFER has the delay of a short way. The way gets longer during the transfer.
+#[test]
+fn delay_is_measured_during_the_transfer() {
+    let mut sim = sim(1, LinkConfig::new(ms(5)), 1 << 20, None);
+    let is_offered = |sim: &SimMatch<Round>| {
+        sim.machine(JOINER).agreed().is_none() && sim.world.network().sent(HOST).payload_bytes > 20_000
+    };
+    assert!(sim.step_until(ms(500), is_offered), "{sim:?}");
+    sim.world.network_mut().set_links(HOST, JOINER, LinkConfig::new(ms(80)));
+    begun(&mut sim, 1 << 20);
+    let delay_frames = sim.machine(HOST).agreed().unwrap().delay_frames;
+    assert!((3..=6).contains(&delay_frames), "{delay_frames}");
+    assert!(sim.run_until_frame(30), "{sim:?}");
+    let told = Event::PeerDelay { delay_frames };
+    assert!(sim.told(JOINER).any(|event| *event == told), "{:?}", sim.machine(JOINER).events);
 }
 
 #[test]
@@ -238,7 +266,11 @@ fn host_drops_a_guest_that_takes_nothing_more() {
     pair.lose(JOINER, "FIRST_STATE_ACK", u32::MAX);
     let token = |pair: &Pair| Knows::of(pair, HOST).token;
     let before = token(&pair);
+    let (bytes, of) = progress(&mut pair, HOST).unwrap();
     assert!(pair.step_until(LATE, |pair| token(pair) != before), "{offers}");
+    let stalled = pair.lobby_mut(HOST).take_stalled().expect("the host is told");
+    assert!(stalled.bytes >= bytes && stalled.of == of && stalled.since.is_some(), "{stalled:?}");
+    assert_eq!(pair.lobby_mut(HOST).take_stalled(), None, "once");
     assert_eq!(progress(&mut pair, HOST), Some((0, 200_000)), "the guest said HELLO again, and begins anew");
 }
 

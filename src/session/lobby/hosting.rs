@@ -203,11 +203,16 @@ impl Hosting {
         }
     }
 
-    /// Ends the handshake if there is an offer. `confirmed` is the header of a CONNECT_REQ.
-    pub(super) fn conclude(mut self, confirmed: Option<ControlHeader>) -> Role {
+    /// Ends the handshake if there is an offer. `confirmed` is the header of a CONNECT_REQ. A delay that was to be measured was
+    /// offered before the transfer of a first state, and is taken after it.
+    pub(super) fn conclude(mut self, config: &Config, confirmed: Option<ControlHeader>) -> Role {
         let round_trip = self.round_trip();
+        let advised = self.advice(config).delay_frames.min(config.max_delay_frames());
         match self.stage {
-            HostStage::Offered { mut terms, .. } => {
+            HostStage::Offered { mut terms, sending, .. } => {
+                if sending.is_some() && config.rollback.delay_frames.is_none() {
+                    terms.delay_frames = advised;
+                }
                 terms.round_trip = Some(round_trip.into());
                 self.link.begin(terms.token, true, confirmed);
                 Role::Agreed(self.link, terms)

@@ -210,7 +210,7 @@ impl Joining {
     /// How much of the host's first state is here.
     pub(super) fn progress(&self) -> Option<Progress> {
         let whole = self.terms().map_or(0, |terms| terms.first_state.len() as u32);
-        let whole = (whole > 0).then_some(Progress { bytes: whole, of: whole });
+        let whole = (whole > 0).then_some(Progress { bytes: whole, of: whole, since: None });
         self.receiving().map(Receiver::progress).or(whole)
     }
 

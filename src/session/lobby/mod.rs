@@ -1,6 +1,7 @@
 //! The lobby: two machines find each other and agree on a match.
 
 mod agreement;
+mod first_state;
 mod hosting;
 mod joining;
 mod reception;
@@ -41,6 +42,8 @@ pub struct Lobby {
     /// When a joiner gives up, if the host does not answer before.
     give_up_at: Option<Time>,
     mismatch: Option<Mismatch>,
+    /// How far the first state had come to the last guest that is gone.
+    stalled: Option<Progress>,
     refused: Refusals,
     error: Option<LobbyError>,
 }
@@ -119,6 +122,7 @@ impl Lobby {
             target,
             give_up_at: None,
             mismatch: None,
+            stalled: None,
             refused: Refusals::default(),
             error: None,
         };
@@ -129,6 +133,7 @@ impl Lobby {
     /// Begins to wait for a guest or to join a host: at the start, and after a guest has left.
     fn begin(&mut self, now: Time) {
         self.give_up_at = None;
+        self.stalled = self.first_state_progress().or(self.stalled);
         self.role = match self.target {
             None => Role::Waiting,
             Some(addr) => Role::Join(Joining::new(now, addr, &self.config, &mut self.entropy)),
@@ -186,21 +191,6 @@ impl Lobby {
         }
     }
 
-    /// How much of the host's first state the joiner has, on both machines: `None` before it is offered, and without one.
-    #[must_use]
-    pub fn first_state_progress(&self) -> Option<Progress> {
-        match &self.role {
-            Role::Host(hosting) => hosting.progress(),
-            Role::Join(joining) => joining.progress(),
-            Role::Waiting | Role::Agreed(..) => None,
-        }
-    }
-
-    /// Whether this machine waits for parts of the host's first state.
-    fn is_receiving(&self) -> bool {
-        matches!(&self.role, Role::Join(joining) if joining.is_receiving())
-    }
-
     /// The number of dropped datagrams by reason.
     #[must_use]
     pub fn refused(&self) -> &Refusals {
@@ -223,7 +213,9 @@ impl Lobby {
         if self.config.lobby.ask_before_accepting || !hosting.is_incoming() {
             return;
         }
-        if self.config.rollback.delay_frames.is_some() || hosting.has_measured(now) {
+        // The transfer of a first state takes long enough to measure the delay meanwhile.
+        let has_time = !self.config.lobby.first_state.is_empty();
+        if self.config.rollback.delay_frames.is_some() || has_time || hosting.has_measured(now) {
             self.accept();
         }
     }
@@ -231,7 +223,7 @@ impl Lobby {
     /// Ends the handshake, if there is an offer: its terms are agreed. `confirmed` is the header of a CONNECT_REQ.
     fn conclude(&mut self, confirmed: Option<ControlHeader>) {
         self.role = match core::mem::replace(&mut self.role, Role::Waiting) {
-            Role::Host(hosting) => hosting.conclude(confirmed),
+            Role::Host(hosting) => hosting.conclude(&self.config, confirmed),
             Role::Join(joining) => joining.conclude(&self.config),
             role => role,
         };
@@ -258,7 +250,9 @@ impl Lobby {
                     trace::handshake(addr, "timed out");
                     let progress = joining.progress().filter(|_| joining.is_receiving());
                     self.error = Some(match progress {
-                        Some(Progress { bytes, of }) => LobbyError::FirstStateStalled { bytes, of, after },
+                        Some(Progress { bytes, of, .. }) => {
+                            LobbyError::FirstStateStalled { bytes, of, after }
+                        }
                         None => LobbyError::TimedOut { addr, after },
                     });
                 }

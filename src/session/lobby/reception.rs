@@ -1,22 +1,19 @@
 //! Handling of a lobby's datagrams. Each is checked as a whole before it changes anything.
 
-use super::agreement::{Agreed, LobbyError, Mismatch};
+use super::agreement::{Agreed, Mismatch};
 use super::hosting::{Hosting, seat_number};
 use super::{Lobby, Role};
 use crate::channel::refusal::{Refusal, Rejected};
 use crate::protocol::PeerRole;
-use crate::protocol::time::{Span, Time};
+use crate::protocol::time::Time;
 use crate::session::peer::handshake_responder::HelloOutcome;
 use crate::session::peer::link::Link;
 use crate::wire::Packet;
 use crate::wire::control::{ControlHeader, ControlPacket, ControlPayload};
-use crate::wire::message::{FirstStateAck, FirstStatePart, Hello, Message, Refuse, RefuseField};
+use crate::wire::message::{Hello, Message, Refuse, RefuseField};
 use crate::wire::rbn1::{Flags, InputPacket};
 use crate::{Frame, protocol::trace};
 use std::net::SocketAddr;
-
-/// How often the host is told at once that its first state was damaged: the joiner's lobby may end right after.
-const DAMAGED_COPIES: u32 = 3;
 
 impl Lobby {
     pub(super) fn receive(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Result<(), Rejected> {
@@ -100,35 +97,6 @@ impl Lobby {
             Message::FirstStateAck(ack) => self.first_state_ack(now, ack),
             _ => Err(Refusal::OutOfPlace),
         }
-    }
-
-    /// Takes in a part of the host's first state, which is proven by its token.
-    fn part(&mut self, now: Time, part: &FirstStatePart<'_>) -> Result<(), Refusal> {
-        let Role::Join(joining) = &mut self.role else { return Err(Refusal::OutOfPlace) };
-        if self.error.is_some() {
-            return Err(Refusal::OutOfPlace);
-        }
-        if let Some(damaged) = joining.part(now, part)? {
-            let bytes = joining.progress().map_or(0, |progress| progress.of);
-            self.error = Some(LobbyError::FirstStateDamaged { bytes });
-            let host = joining.link().addr();
-            for _ in 0..DAMAGED_COPIES {
-                self.responder.answer(host, ControlHeader::default(), &Message::FirstStateAck(damaged));
-            }
-        }
-        self.give_up_at = Some(now + Span::from(self.config.timeouts.join_timeout));
-        Ok(())
-    }
-
-    /// Takes in the guest's acknowledgement of parts of our first state, which is proven by its token.
-    fn first_state_ack(&mut self, now: Time, ack: &FirstStateAck) -> Result<(), Refusal> {
-        let Role::Host(hosting) = &mut self.role else { return Err(Refusal::OutOfPlace) };
-        hosting.acknowledged(now, ack)?;
-        if ack.is_damaged {
-            let bytes = hosting.progress().map_or(0, |progress| progress.of);
-            self.error = Some(LobbyError::FirstStateDamaged { bytes });
-        }
-        Ok(())
     }
 
     fn is_peer(&self, from: SocketAddr) -> bool {

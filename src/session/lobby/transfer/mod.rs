@@ -14,6 +14,7 @@ pub(super) use receiver::{Complete, Receiver};
 pub(super) use sender::Sender;
 
 use crate::wire::message::PART_LEN;
+use core::time::Duration;
 
 /// The number of parts of a first state of this length.
 fn parts(len: u32) -> u16 {
@@ -34,6 +35,9 @@ pub struct Progress {
     pub bytes: u32,
     /// All bytes.
     pub of: u32,
+    /// When the last of them came, or was acknowledged, on the clock of the calls to the lobby. At first, when they were asked
+    /// for; `None` before.
+    pub since: Option<Duration>,
 }
 
 #[cfg(test)]
@@ -78,6 +82,8 @@ mod tests {
         part_takes: Span,
         queue: Span,
         free_at: Time,
+        /// Nothing arrives that is sent in this time.
+        dead: core::ops::Range<Time>,
         sent: u64,
         parts: u64,
     }
@@ -94,6 +100,7 @@ mod tests {
                 part_takes: Span::ZERO,
                 queue: Span::from_secs(1),
                 free_at: at(0),
+                dead: at(0)..at(0),
                 sent: 0,
                 parts: 0,
             }
@@ -104,7 +111,8 @@ mod tests {
             let is_part = matches!(datagram, Datagram::Part(..));
             self.parts += u64::from(is_part);
             let start = if is_part { self.free_at.max(now) } else { now };
-            if self.entropy.next_u64() % 100 < self.loss_percent || start.since(now) > self.queue {
+            let is_lost = self.entropy.next_u64() % 100 < self.loss_percent || self.dead.contains(&now);
+            if is_lost || start.since(now) > self.queue {
                 return;
             }
             if is_part {
@@ -185,6 +193,21 @@ mod tests {
         let took = whole(&mut line, &state, 30_000);
         assert!(took < 12_000, "{took} ms");
         assert!(line.parts < 4_096 * 3 / 2, "{} parts", line.parts);
+    }
+
+    #[test]
+    fn transfer_goes_on_at_once_after_a_blackout() {
+        let state = state(320 * 1_024);
+        let clean = whole(&mut Line::new(&state, 0), &state, 5_000);
+        for (dead_from, dead_ms) in [(130, 700), (300, 300), (300, 1_000), (300, 2_500), (400, 4_500)] {
+            let mut line = Line::new(&state, 0);
+            line.dead = at(dead_from)..at(dead_from + dead_ms);
+            let took = whole(&mut line, &state, 20_000);
+            // The joiner asks within 200 ms, and the first window is smaller than the last one was.
+            let extra = took - dead_ms - clean;
+            assert!(extra <= 650, "{extra} ms after a blackout of {dead_ms} ms from {dead_from} ms on");
+            assert!(line.parts < 320 + 256, "{} parts", line.parts);
+        }
     }
 
     #[test]
@@ -271,27 +294,37 @@ mod tests {
         assert_eq!(sender.acknowledged(at(0), &damaged, TRIP), Err(Refusal::FirstState), "99 were not sent");
         assert_eq!(sender.progress().bytes, 0);
         sender.acknowledged(at(1), &ack(TOKEN, 100), TRIP).unwrap();
-        assert_eq!(sender.progress(), Progress { bytes: 1_024, of: 100 * 1_024 }, "one was sent");
+        let since = Some(Duration::from_millis(1));
+        assert_eq!(sender.progress(), Progress { bytes: 1_024, of: 100 * 1_024, since }, "one was sent");
         assert_eq!(sender.poll(at(100)).map(|part| part.number), Some(1));
     }
 
     #[test]
     fn late_ack_of_a_repeated_part_makes_no_other_part_lost() {
-        let mut sender = Sender::new(state(5 * 1_024), TOKEN);
-        let ack = |missing| FirstStateAck {
-            token: TOKEN,
-            is_damaged: false,
-            missing,
-            beyond: [0; REACH as usize / 8],
+        let mut sender = Sender::new(state(100 * 1_024), TOKEN);
+        let ack = |missing, first: &[u8]| {
+            let mut beyond = [0; REACH as usize / 8];
+            beyond[..first.len()].copy_from_slice(first);
+            FirstStateAck { token: TOKEN, is_damaged: false, missing, beyond }
         };
-        sender.acknowledged(at(0), &ack(0), TRIP).unwrap();
-        for ms in 0..240 {
-            while sender.poll(at(ms)).is_some() {}
-        }
-        assert_eq!(sender.poll(at(240)).map(|part| part.number), Some(0), "overdue");
+        let polled = |sender: &mut Sender, ms: core::ops::Range<u64>| {
+            let mut numbers = Vec::new();
+            for ms in ms {
+                while let Some(part) = sender.poll(at(ms)) {
+                    numbers.push(part.number);
+                }
+            }
+            numbers
+        };
+        sender.acknowledged(at(0), &ack(0, &[]), TRIP).unwrap();
+        assert_eq!(polled(&mut sender, 0..120), (0..32).collect::<Vec<_>>());
+        // Parts 4 to 20 have come, and part 3 has not.
+        sender.acknowledged(at(120), &ack(3, &[0xFF, 0xFF, 1]), TRIP).unwrap();
+        assert_eq!(sender.poll(at(120)).map(|part| part.number), Some(3), "overtaken");
         // The acknowledgement of its first copy, a millisecond after the second.
-        sender.acknowledged(at(241), &ack(1), TRIP).unwrap();
-        assert!(sender.poll(at(241)).is_none());
+        sender.acknowledged(at(121), &ack(21, &[]), TRIP).unwrap();
+        let next = polled(&mut sender, 121..140);
+        assert!(next.len() > 5 && next.iter().all(|number| *number >= 32), "{next:?}");
     }
 
     #[test]

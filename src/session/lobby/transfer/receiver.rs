@@ -19,6 +19,7 @@ pub(crate) struct Receiver {
     hash: u64,
     bytes: Vec<u8>,
     received: u32,
+    progressed_at: Time,
     /// Every part before this one is here.
     first: u16,
     /// Whether the parts from `first` on are here, up to the last that is.
@@ -46,6 +47,7 @@ impl Receiver {
             hash,
             bytes: Vec::new(),
             received: 0,
+            progressed_at: now,
             first: 0,
             here: VecDeque::new(),
             ack_at: now,
@@ -55,7 +57,7 @@ impl Receiver {
 
     /// How much is here.
     pub(crate) fn progress(&self) -> Progress {
-        Progress { bytes: self.received, of: self.len }
+        Progress { bytes: self.received, of: self.len, since: Some(self.progressed_at.into()) }
     }
 
     /// Takes in a part; the first state if it was the last one.
@@ -80,6 +82,7 @@ impl Receiver {
         self.reserve(range.end);
         self.bytes.resize(self.bytes.len().max(range.end), 0);
         self.received += range.len() as u32;
+        self.progressed_at = now;
         self.bytes[range].copy_from_slice(part.bytes);
         self.here.resize(self.here.len().max(offset + 1), false);
         self.here[offset] = true;

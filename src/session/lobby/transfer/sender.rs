@@ -6,7 +6,11 @@ use crate::channel::refusal::Refusal;
 use crate::protocol::time::{Span, Time};
 use crate::session::first_state::FirstState;
 use crate::wire::message::{FirstStateAck, FirstStatePart, REACH};
+use core::time::Duration;
 use std::collections::VecDeque;
+
+/// The joiner acknowledges or asks at least every 200 ms. After a longer silence the line was dead in between.
+const DEAD_AFTER: Span = Span::from_millis(500);
 
 /// Sends a first state in parts until all of them are acknowledged. Nothing goes out before the joiner has asked.
 #[derive(Clone, Debug)]
@@ -23,6 +27,7 @@ pub(crate) struct Sender {
     newest: Time,
     /// When the joiner last acknowledged another part, or asked; `None` before it asked.
     progressed_at: Option<Time>,
+    heard_at: Time,
     congestion: Congestion,
 }
 
@@ -50,6 +55,7 @@ impl Sender {
             arrived: 0,
             newest: Time::ZERO,
             progressed_at: None,
+            heard_at: Time::ZERO,
             congestion: Congestion::new(Time::ZERO, Span::ZERO),
         }
     }
@@ -64,7 +70,8 @@ impl Sender {
 
     /// How much the joiner has.
     pub(crate) fn progress(&self) -> Progress {
-        Progress { bytes: self.arrived, of: self.len() }
+        let since = self.progressed_at.map(Duration::from);
+        Progress { bytes: self.arrived, of: self.len(), since }
     }
 
     /// Whether the joiner has asked for the first state, and no part of it was acknowledged for this long.
@@ -84,7 +91,9 @@ impl Sender {
         }
         if self.progressed_at.is_none() {
             (self.progressed_at, self.congestion) = (Some(now), Congestion::new(now, trip));
+            self.heard_at = now;
         }
+        let was_dead = now.since(core::mem::replace(&mut self.heard_at, now)) >= DEAD_AFTER;
         // A part that was not sent yet may be named: somebody has forged it, and the hash will tell.
         let (len, mut arrived) = (self.len(), 0);
         for (number, sent) in (self.first..).zip(&mut self.sent) {
@@ -102,6 +111,9 @@ impl Sender {
                 self.newest = self.newest.max(sent.at);
             }
         }
+        if was_dead {
+            self.revive(now);
+        }
         if arrived == 0 {
             return Ok(());
         }
@@ -114,8 +126,7 @@ impl Sender {
         // A part is lost if one that was sent clearly later has arrived.
         let reordering = self.congestion.reordering();
         let newest = self.newest;
-        let is_overtaken = |sent: &&mut Sent| sent.part == Part::UnderWay && sent.at + reordering < newest;
-        self.sent.iter_mut().filter(is_overtaken).for_each(|sent| sent.part = Part::Lost);
+        self.lose(|sent| sent.at + reordering < newest);
         Ok(())
     }
 
@@ -173,17 +184,31 @@ impl Sender {
         (next < parts(self.len()) && next - self.first <= REACH).then_some(next)
     }
 
-    /// Takes the parts for lost whose acknowledgement is overdue.
+    /// Takes every part under way for lost if the acknowledgement of one is overdue: a later one that had arrived would have shown
+    /// that the line is alive.
     fn expire(&mut self, now: Time) {
         let timeout = self.congestion.timeout();
-        let is_overdue = |sent: &&mut Sent| sent.part == Part::UnderWay && now.since(sent.at) >= timeout;
-        let mut overdue = 0;
-        for sent in self.sent.iter_mut().filter(is_overdue) {
-            sent.part = Part::Lost;
-            overdue += 1;
-        }
-        if overdue > 0 {
+        let is_overdue = |sent: &Sent| sent.part == Part::UnderWay && now.since(sent.at) >= timeout;
+        if self.sent.iter().any(is_overdue) {
+            self.lose(|_| true);
             self.congestion.timed_out();
         }
+    }
+
+    /// Sends everything again that was lost while the line was dead, without a wait for the next timeout. The acknowledgement says
+    /// nothing about the parts of the last round trip, which are given another one.
+    fn revive(&mut self, now: Time) {
+        let trip = self.congestion.trip();
+        self.lose(|sent| now.since(sent.at) > trip);
+        for sent in self.sent.iter_mut().filter(|sent| sent.part == Part::UnderWay) {
+            (sent.at, sent.is_repeated) = (now, true);
+        }
+        self.congestion.revived(now);
+    }
+
+    /// Takes parts under way for lost.
+    fn lose(&mut self, is_lost: impl Fn(&Sent) -> bool) {
+        let lost = self.sent.iter_mut().filter(|sent| sent.part == Part::UnderWay && is_lost(sent));
+        lost.for_each(|sent| sent.part = Part::Lost);
     }
 }
