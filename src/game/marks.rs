@@ -1,6 +1,7 @@
 //! Marks: the phases of a step as a game names them, recorded only while an autopsy or a test looks at the step.
 
-use super::fields::leaves::{self, Detail, Part, count, legible};
+use super::fields::count;
+use super::fields::leaves::{Look, legible};
 use crate::{Fields, checksum};
 
 /// The most marks of one step that are recorded.
@@ -20,8 +21,13 @@ pub(crate) struct Mark {
 
 impl Mark {
     pub(crate) fn new<T: Fields + ?Sized>(name: &str, value: &T) -> Self {
-        Self { name: legible(name, MAX_MARK_NAME), checksum: checksum(value), leaves: count(value) }
+        Self { name: legible(name, MAX_MARK_NAME), checksum: checksum(value), leaves: leaves_of(value) }
     }
+}
+
+/// How many leaves a value has, as the peer is told it.
+pub(crate) fn leaves_of<T: Fields + ?Sized>(value: &T) -> u32 {
+    u32::try_from(count(value)).unwrap_or(u32::MAX)
 }
 
 /// The marks of one step, in order.
@@ -29,33 +35,37 @@ impl Mark {
 pub(crate) struct Marks {
     list: Vec<Mark>,
     wanted: Option<Wanted>,
-    detail: Option<Detail>,
 }
 
-/// The mark whose value is looked at, and the parts of it.
+/// A mark whose value is looked at. The other marks of the step are only counted then.
 #[derive(Clone, Debug)]
 struct Wanted {
     index: usize,
-    parts: Vec<Part>,
-    levels: u8,
+    passed: usize,
+    look: Look,
+    /// How many leaves of the value are looked at in this step.
+    leaves: usize,
 }
 
 impl Marks {
-    /// Looks at some parts of the value of one mark.
-    pub(crate) fn looking_at(index: usize, parts: &[Part], levels: u8) -> Self {
-        Self { wanted: Some(Wanted { index, parts: parts.to_vec(), levels }), ..Self::default() }
+    /// Looks at the next leaves of the value of one mark.
+    pub(crate) fn looking_at(index: usize, look: Look, leaves: usize) -> Self {
+        Self { list: Vec::new(), wanted: Some(Wanted { index, passed: 0, look, leaves }) }
     }
 
     #[cold]
     #[inline(never)]
     pub(super) fn take<T: Fields + ?Sized>(&mut self, name: &str, value: &T) {
-        if self.list.len() >= MAX_MARKS {
-            return;
+        match &mut self.wanted {
+            Some(wanted) => {
+                if wanted.passed == wanted.index {
+                    wanted.look.go_on(value, wanted.leaves);
+                }
+                wanted.passed += 1;
+            }
+            None if self.list.len() >= MAX_MARKS => {}
+            None => self.list.push(Mark::new(name, value)),
         }
-        if let Some(wanted) = self.wanted.as_ref().filter(|wanted| wanted.index == self.list.len()) {
-            self.detail = Some(leaves::detail(value, &wanted.parts, wanted.levels));
-        }
-        self.list.push(Mark::new(name, value));
     }
 
     #[inline]
@@ -68,8 +78,8 @@ impl Marks {
         core::mem::take(&mut self.list)
     }
 
-    /// The detail that was looked for; `None` if the step made no such mark.
-    pub(crate) fn into_detail(self) -> Option<Detail> {
-        self.detail
+    /// The look that was to go on; `None` if the step made no such mark.
+    pub(crate) fn into_look(self) -> Option<Look> {
+        self.wanted.filter(|wanted| wanted.passed > wanted.index).map(|wanted| wanted.look)
     }
 }

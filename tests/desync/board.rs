@@ -1,14 +1,51 @@
 //! The game of matches with a list of numbers as their state. One type, because each type builds a session, a network and an
 //! oracle of its own, which takes seconds.
 
-use rebout::{Cues, Game, Inputs, Save, StateError, fields};
+use rebout::{Cues, Fields, Game, Inputs, Save, StateError, Visitor};
+use std::cell::Cell;
 
 #[derive(Clone)]
 pub(crate) struct Cells {
     pub(crate) frame: u32,
     pub(crate) cells: Vec<u32>,
 }
-fields!(Cells { frame, cells });
+
+impl Fields for Cells {
+    fn visit<V: Visitor>(&self, visitor: &mut V) {
+        visitor.field("frame", &self.frame);
+        visitor.field("cells", &Numbered(&self.cells));
+    }
+}
+
+/// The cells as a `Vec` shows them. Each tells when a walk over named leaves comes to it.
+struct Numbered<'a>(&'a [u32]);
+struct Number(u32, bool);
+
+std::thread_local! {
+    static WALKED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// How many cells a walk has come to since the last call.
+pub(crate) fn take_walked() -> usize {
+    WALKED.take()
+}
+
+impl Fields for Numbered<'_> {
+    fn visit<V: Visitor>(&self, visitor: &mut V) {
+        visitor.field("len", &(self.0.len() as u32));
+        let is_walk = core::any::type_name::<V>().contains("Walk");
+        self.0.iter().enumerate().for_each(|(index, cell)| visitor.item(index, &Number(*cell, is_walk)));
+    }
+}
+
+impl Fields for Number {
+    fn visit<V: Visitor>(&self, visitor: &mut V) {
+        if self.1 {
+            WALKED.set(WALKED.get() + 1);
+        }
+        self.0.visit(visitor);
+    }
+}
 
 /// A board of cells, of which some are spoilt in one step.
 pub(crate) struct Board {

@@ -1,9 +1,10 @@
 //! An autopsy steps the game a few times in each `advance` and never for longer.
 
+use crate::board::{Board, Marks, take_walked};
 use core::time::Duration;
 use games::faulty::{Fault, Faulty, autopsies, play_out, sim_match, step_differs};
-use rebout::lab::SimMatch;
 use rebout::lab::link::LinkConfig;
+use rebout::lab::{Play, Setup, SimMatch, every_fourth};
 use rebout::{AutopsyVerdict, Event, Frame, OnDesync, Player, Saving};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -120,4 +121,44 @@ fn longest_autopsy_ends_within_its_time() {
         assert!(took < Duration::from_secs(9), "{took:?}");
         assert!(counted.get().1 >= 1_190);
     }
+}
+
+/// The most leaves of one `advance`: 16,384 in the place of each of three steps.
+const MAX_LEAVES: usize = 3 * 16 * 1_024;
+
+/// A state whose leaves take longer to name and hash than a frame lasts.
+#[test]
+fn no_advance_looks_at_all_leaves_of_a_large_state() {
+    const CELLS: usize = 60_000;
+    let build = |_| Board { marks: Marks::All, ..Board::new(CELLS) };
+    let setup = Setup::new(3, LinkConfig::new(Duration::from_millis(10)));
+    let mut sim = SimMatch::new(setup, Play { build, script: every_fourth });
+    sim.machine_mut(1).make = Some(Box::new(move |_, _| Board { spoils: Some((47, 3)), ..build(0) }));
+    take_walked();
+    let most = Rc::new(Cell::new((0, 0)));
+    for id in 0..2 {
+        let kept = Rc::clone(&most);
+        sim.machine_mut(id).watch = Some(Box::new(move |_, _, _, _| {
+            let (most, all) = kept.get();
+            let walked = take_walked();
+            kept.set((most.max(walked), all + walked));
+        }));
+    }
+    let told = |sim: &SimMatch<Board>, id: usize| {
+        sim.told(id).find_map(|event| match event {
+            Event::Autopsy(autopsy) => Some(autopsy.clone()),
+            _ => None,
+        })
+    };
+    assert!(sim.run_until(Duration::from_secs(8), |sim| (0..2).all(|id| told(sim, id).is_some())), "{sim:?}");
+    for id in 0..2 {
+        let autopsy = told(&sim, id).expect("told");
+        assert!(autopsy.complete && autopsy.exact && autopsy.first_divergence == Frame(47), "{autopsy}");
+        let paths: Vec<&str> = autopsy.fields.iter().map(|field| field.path.as_str()).collect();
+        assert_eq!(paths, ["cells[0]", "cells[1]", "cells[2]"]);
+        let phase = autopsy.phase.as_ref().expect("a phase");
+        assert_eq!((phase.one.as_deref(), phase.fields.len()), (Some("cells"), 3));
+    }
+    let (most, all) = most.get();
+    assert!(most <= MAX_LEAVES && all >= 4 * CELLS, "{most} leaves in one advance, {all} in all");
 }

@@ -1,9 +1,8 @@
 //! The leaves of a state by path and value, and the tables by which two machines find the few that differ.
 
-use super::{Fields, Leaf, Path, Scalar, Segment, Visitor, walk};
+use super::{Fields, Leaf, Path, Segment, walk_slice};
 use crate::SimHash;
 use crate::game::text::{cut, is_disruptive};
-use core::fmt::Display;
 
 /// A leaf of a state, apart from the state: its path, its words and its value as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,71 +118,89 @@ fn digest(key: u32, leaf: &Leaf<'_>) -> u32 {
     leaf.words.iter().fold(key, |hash, word| spread(hash.rotate_left(7) ^ word).wrapping_add(0x9E37_79B9))
 }
 
-/// How many leaves a state has.
-pub(crate) fn count<S: Fields + ?Sized>(state: &S) -> u32 {
-    let mut count = Count(0);
-    state.visit(&mut count);
-    u32::try_from(count.0).unwrap_or(u32::MAX)
-}
-
-/// Counts leaves, and those of an array of numbers at once.
-struct Count(usize);
-
-impl Visitor for Count {
-    fn leaf(&mut self, _: &[u32], _: &dyn Display) {
-        self.0 += 1;
-    }
-
-    fn numbers<T: Scalar>(&mut self, numbers: &[T]) {
-        self.0 += numbers.len();
-    }
-}
-
-/// The tables of several parts, made in one walk. A bucket whose sums differ holds a leaf that differs.
-fn tables<S: Fields + ?Sized>(state: &S, parts: &[Part]) -> Vec<Sums> {
-    let mut tables = vec![[0_u32; TABLE_SUMS]; parts.len()];
-    walk(state, |leaf| {
-        let key = key(leaf.path);
-        for (part, table) in parts.iter().zip(&mut tables) {
-            if part.contains(key) {
-                let sum = &mut table[part.index(key)];
-                *sum = sum.wrapping_add(digest(key, leaf));
-            }
-        }
-    });
-    tables
-}
-
-/// The leaves of all `parts`, in declared order, at most [`MAX_LEAVES`].
-pub(crate) fn gather<S: Fields + ?Sized>(state: &S, parts: &[Part]) -> Vec<OwnedLeaf> {
+/// The first leaves of a state, at most [`MAX_LEAVES`].
+pub(crate) fn first_leaves<S: Fields + ?Sized>(state: &S) -> Vec<OwnedLeaf> {
     let mut leaves = Vec::new();
-    walk(state, |leaf| {
-        if leaves.len() < MAX_LEAVES {
-            let key = key(leaf.path);
-            if parts.iter().any(|part| part.contains(key)) {
-                leaves.push(OwnedLeaf::of(leaf));
-            }
-        }
-    });
+    walk_slice(state, 0..MAX_LEAVES, |leaf| leaves.push(OwnedLeaf::of(leaf)));
     leaves
 }
 
 /// The part of a value that the peer is told of.
 #[derive(Clone, Debug)]
 pub(crate) enum Detail {
-    /// The tables of some parts.
+    /// The tables of some parts. A bucket whose sums differ holds a leaf that differs.
     Tables(Vec<Sums>),
-    /// The leaves of some parts, after the last level of tables.
+    /// The leaves of some parts, after the last level of tables: in declared order, at most [`MAX_LEAVES`].
     Leaves(Vec<OwnedLeaf>),
 }
 
-/// The tables of some parts of a value, or after so many `levels` their leaves.
-pub(crate) fn detail<S: Fields + ?Sized>(value: &S, parts: &[Part], levels: u8) -> Detail {
-    if parts.first().is_some_and(|part| part.levels < levels) {
-        Detail::Tables(tables(value, parts))
-    } else {
+/// A look at some parts of a value, which may be large: it takes several calls, each for a number of leaves.
+#[derive(Clone, Debug)]
+pub(crate) struct Look {
+    parts: Vec<Part>,
+    found: Detail,
+    /// How many leaves of the value were looked at.
+    done: usize,
+    is_whole: bool,
+}
+
+impl Look {
+    /// Looks for the tables of `parts`, or after so many `levels` for their leaves.
+    pub(crate) fn new(parts: &[Part], levels: u8) -> Self {
+        let has_tables = parts.first().is_some_and(|part| part.levels < levels);
+        let found = if has_tables {
+            Detail::Tables(vec![[0; TABLE_SUMS]; parts.len()])
+        } else {
+            Detail::Leaves(Vec::new())
+        };
         // Without a part there is no leaf to tell: nothing differs after all, or the difference hides in a sum.
-        Detail::Leaves(gather(value, parts))
+        Self { parts: parts.to_vec(), found, done: 0, is_whole: parts.is_empty() }
+    }
+
+    pub(crate) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// Whether every leaf that matters was looked at.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+
+    /// Looks at the next leaves of the value, which must be the same one each time.
+    pub(crate) fn go_on<S: Fields + ?Sized>(&mut self, value: &S, leaves: usize) {
+        if self.is_whole {
+            return;
+        }
+        let Self { parts, found, done, .. } = self;
+        let slice = *done..done.saturating_add(leaves);
+        *done = slice.end;
+        let is_whole = match found {
+            Detail::Tables(tables) => walk_slice(value, slice, |leaf| {
+                let key = key(leaf.path);
+                for (part, table) in parts.iter().zip(&mut *tables) {
+                    if part.contains(key) {
+                        let sum = &mut table[part.index(key)];
+                        *sum = sum.wrapping_add(digest(key, leaf));
+                    }
+                }
+            }),
+            Detail::Leaves(leaves) => {
+                let is_whole = walk_slice(value, slice, |leaf| {
+                    if leaves.len() < MAX_LEAVES {
+                        let key = key(leaf.path);
+                        if parts.iter().any(|part| part.contains(key)) {
+                            leaves.push(OwnedLeaf::of(leaf));
+                        }
+                    }
+                });
+                is_whole || leaves.len() >= MAX_LEAVES
+            }
+        };
+        self.is_whole = is_whole;
+    }
+
+    pub(crate) fn into_detail(self) -> Detail {
+        self.found
     }
 }
 
@@ -203,20 +220,44 @@ mod tests {
         assert_eq!(counts.map(levels_for), [0, 0, 1, 1, 2, 2, 3, 3]);
     }
 
-    #[test]
-    fn every_leaf_is_counted() {
-        let fighter = || Fighter { hp: 75, at: [-2, 3] };
-        let state = (vec![7_u8; 300], [fighter(), fighter()], Some(9_u64), String::from("ab"));
-        let mut walked = 0;
-        walk(&state, |_| walked += 1);
-        assert_eq!(count(&state), walked);
+    /// The detail of a state, looked at so many leaves at a time.
+    fn detail<S: Fields>(state: &S, parts: &[Part], levels: u8, at_a_time: usize) -> Detail {
+        let mut look = Look::new(parts, levels);
+        while !look.is_whole() {
+            look.go_on(state, at_a_time);
+        }
+        look.into_detail()
+    }
+
+    fn gathered<S: Fields>(state: &S, parts: &[Part], at_a_time: usize) -> Vec<OwnedLeaf> {
+        match detail(state, parts, 0, at_a_time) {
+            Detail::Leaves(leaves) => leaves,
+            Detail::Tables(_) => panic!("no tables on level 0"),
+        }
     }
 
     #[test]
     fn at_most_256_leaves_are_told() {
         let state = vec![7_u32; 300];
-        assert_eq!(gather(&state, &[Part::ALL]).len(), 256);
-        assert_eq!(gather(&state, &[]).len(), 0);
+        assert_eq!((first_leaves(&state).len(), gathered(&state, &[], 9).len()), (256, 0));
+        for at_a_time in [1, 100, 1_000] {
+            assert_eq!(gathered(&state, &[Part::ALL], at_a_time), first_leaves(&state));
+        }
+    }
+
+    #[test]
+    fn look_in_slices_finds_the_same() {
+        let state: Vec<u16> = (0..5_000).collect();
+        let sums = |part, at_a_time| match detail(&state, &[Part::ALL, part], 3, at_a_time) {
+            Detail::Tables(tables) => tables,
+            Detail::Leaves(_) => panic!("tables come first"),
+        };
+        let part = Part::ALL.bucket(7);
+        let whole = (sums(part, usize::MAX), gathered(&state, &[part], usize::MAX));
+        assert!(whole.1.len() > 3);
+        for at_a_time in [1, 64, 4_999, 5_000, 5_001] {
+            assert_eq!((sums(part, at_a_time), gathered(&state, &[part], at_a_time)), whole, "{at_a_time}");
+        }
     }
 
     #[test]
@@ -231,7 +272,8 @@ mod tests {
     #[test]
     fn the_table_of_a_known_state_has_known_sums() {
         let state = Fighter { hp: 75, at: [-2, 3] };
-        let [table] = &tables(&state, &[Part::ALL])[..] else { panic!("one part, one table") };
+        let Detail::Tables(tables) = detail(&state, &[Part::ALL], 1, 2) else { panic!("a table") };
+        let [table] = &tables[..] else { panic!("one part, one table") };
         let filled: Vec<(usize, u32)> =
             table.iter().copied().enumerate().filter(|(_, sum)| *sum != 0).collect();
         assert_eq!(filled, [(56, 2_065_367_006), (133, 930_687_033), (203, 1_926_257_808)]);

@@ -20,7 +20,7 @@ pub(crate) use scalar::{lane, per_lane};
 pub use skipped::not_compared;
 pub(crate) use slice::{hash_slice, size_bytes};
 pub(crate) use traits::{Fields, Visitor};
-pub(crate) use walk::{Leaf, walk};
+pub(crate) use walk::{Leaf, count, walk, walk_slice};
 pub use walk::{Path, Segment};
 
 /// The size from which on an array of numbers is hashed in 64-bit lanes instead of word by word.

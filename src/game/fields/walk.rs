@@ -1,7 +1,8 @@
 //! A walk over the leaves of a state, each with its path.
 
-use super::{Fields, Visitor};
+use super::{Fields, Scalar, Visitor};
 use core::fmt::{self, Display};
+use core::ops::Range;
 
 /// One step of a [`Path`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -110,19 +111,66 @@ impl Display for Leaf<'_> {
 /// assert_eq!(lines[0], "fighters[0].hp = 0xffffffff");
 /// assert_eq!(lines[5], "fighters[1].at.1 = 0x00012000");
 /// ```
-pub fn walk<T: Fields + ?Sized>(state: &T, mut look: impl FnMut(&Leaf<'_>)) {
-    state.visit(&mut Walk { path: Path::default(), base: None, look: &mut look });
+pub fn walk<T: Fields + ?Sized>(state: &T, look: impl FnMut(&Leaf<'_>)) {
+    walk_slice(state, 0..usize::MAX, look);
+}
+
+/// Shows the leaves of a state between two positions, counted in declared order. Returns whether there are no more of them.
+///
+/// The leaves before the slice cost a count, those of an array of numbers nothing, and those after it nothing.
+pub(crate) fn walk_slice<T: Fields + ?Sized>(
+    state: &T,
+    slice: Range<usize>,
+    mut look: impl FnMut(&Leaf<'_>),
+) -> bool {
+    let end = slice.end;
+    let mut walk = Walk { path: Path::default(), base: None, at: 0, slice, look: &mut look };
+    state.visit(&mut walk);
+    walk.at < end
+}
+
+/// How many leaves a state has.
+pub(crate) fn count<S: Fields + ?Sized>(state: &S) -> usize {
+    let mut count = Count(0);
+    state.visit(&mut count);
+    count.0
+}
+
+/// Counts leaves, and those of an array of numbers at once.
+struct Count(usize);
+
+impl Visitor for Count {
+    fn leaf(&mut self, _: &[u32], _: &dyn Display) {
+        self.0 += 1;
+    }
+
+    fn numbers<T: Scalar>(&mut self, numbers: &[T]) {
+        self.0 += numbers.len();
+    }
 }
 
 struct Walk<'a> {
     path: Path,
     /// The address of the first item, if the items of the value that is visited have addresses.
     base: Option<u32>,
+    /// The position of the next leaf; any from the end of the slice on, once that is reached.
+    at: usize,
+    slice: Range<usize>,
     look: &'a mut dyn FnMut(&Leaf<'_>),
 }
 
 impl Walk<'_> {
     fn below<T: Fields + ?Sized>(&mut self, segment: Segment<'_>, value: &T) {
+        if self.at >= self.slice.end {
+            return;
+        }
+        if self.at < self.slice.start {
+            let after = self.at + count(value);
+            if after <= self.slice.start {
+                self.at = after;
+                return;
+            }
+        }
         self.path.push(segment);
         let base = self.base.take();
         value.visit(self);
@@ -133,7 +181,21 @@ impl Walk<'_> {
 
 impl Visitor for Walk<'_> {
     fn leaf(&mut self, words: &[u32], shown: &dyn Display) {
-        (self.look)(&Leaf { path: &self.path, words, shown });
+        if self.slice.contains(&self.at) {
+            (self.look)(&Leaf { path: &self.path, words, shown });
+        }
+        self.at = self.at.saturating_add(1);
+    }
+
+    fn numbers<T: Scalar>(&mut self, numbers: &[T]) {
+        let skipped = self.slice.start.saturating_sub(self.at).min(numbers.len());
+        self.at += skipped;
+        for (index, number) in numbers.iter().enumerate().skip(skipped) {
+            if self.at >= self.slice.end {
+                return;
+            }
+            self.item(index, number);
+        }
     }
 
     fn field<T: Fields + ?Sized>(&mut self, name: &str, value: &T) {
@@ -223,6 +285,27 @@ mod tests {
         let core = core();
         let plain = (core.frame, core.regions[0].bytes.clone(), core.regions[1].bytes.clone(), core.stack);
         assert_eq!(checksum(&core), checksum(&plain));
+    }
+
+    #[test]
+    fn slices_of_every_size_show_each_leaf_once() {
+        let state = (core(), vec![(1_u32, [2_u16; 3]); 9], Some(4_u8), [[5_u8; 70]; 2]);
+        let mut whole = Vec::new();
+        walk(&state, |leaf| whole.push(leaf.to_string()));
+        assert_eq!(count(&state), whole.len());
+        for size in [1, 2, 3, 7, 50, whole.len() - 1, whole.len(), whole.len() + 1] {
+            let (mut shown, mut start) = (Vec::new(), 0);
+            loop {
+                let before = shown.len();
+                let is_all = walk_slice(&state, start..start + size, |leaf| shown.push(leaf.to_string()));
+                assert!(shown.len() - before <= size);
+                if is_all {
+                    break;
+                }
+                start += size;
+            }
+            assert_eq!(shown, whole, "slices of {size}");
+        }
     }
 
     #[test]

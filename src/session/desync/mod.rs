@@ -7,7 +7,8 @@
 //! | `watch/archive`, `watch/kept` | the states and inputs of the certain past |
 //! | `dispute` | which differences were told, whose claims were void, when the match stops |
 //! | `autopsy/examiner`, `autopsy/exchange` | the course of an autopsy and its stages, and its messages |
-//! | `autopsy/past`, `autopsy/resimulate`, `autopsy/examined_state`, `autopsy/phases` | the certain past read, stepped again and compared field by field and phase by phase |
+//! | `autopsy/past`, `autopsy/recorder`, `autopsy/resimulate`, `autopsy/examined_state`, `autopsy/phases` | the certain past read, hashed, stepped again and compared field by field and phase by phase |
+//! | `autopsy/budget` | the work of an autopsy in one `advance` |
 //! | `autopsy/peer_claims`, `autopsy/evidence`, `autopsy/findings`, `autopsy/judgement`, `autopsy/report` | the peer's notes, both sides' evidence, the conclusion and its report |
 
 mod autopsy;

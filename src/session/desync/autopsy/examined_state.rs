@@ -4,8 +4,8 @@ use super::evidence::{Scope, Traces};
 use super::findings::Findings;
 use super::past::Past;
 use super::resimulate::{Resimulation, step_marked};
-use crate::game::fields::leaves::{Detail, Part, count, detail, gather};
-use crate::game::marks::{Mark, Marks};
+use crate::game::fields::leaves::{Look, first_leaves};
+use crate::game::marks::{Mark, Marks, leaves_of};
 use crate::{Fields, Frame, Game, OwnedLeaf, StateError};
 
 /// The choice of a state from the traces of both machines. Both have the same traces, so they choose the same one.
@@ -99,7 +99,7 @@ impl<S: Fields> ExaminedState<S> {
         };
         if chosen.recorded {
             let Some(state) = past.state(chosen.frame) else { return Ok(None) };
-            let mut examined = unstepped(count(state));
+            let mut examined = unstepped(leaves_of(state));
             if chosen.has_phases()
                 && let Some((state, marks)) = examined.step(game, past, Marks::default())?
             {
@@ -110,7 +110,7 @@ impl<S: Fields> ExaminedState<S> {
         let Some(before) = resimulation else { return Ok(None) };
         let Some(inputs) = before.inputs() else { return Ok(None) };
         let (state, marks) = step_marked(game, before.state(), inputs, Marks::default())?;
-        let (count, marks) = (count(&state), with_end(marks, &state));
+        let (count, marks) = (leaves_of(&state), with_end(marks, &state));
         Ok(Some(Self {
             resimulated: Some(Box::new(Reached { before: *before, state })),
             marks,
@@ -155,20 +155,23 @@ impl<S: Fields> ExaminedState<S> {
         self.mark.is_some()
     }
 
-    /// The tables of some parts of the value that is compared, or after so many `levels` their leaves; `None` if it is not
-    /// kept. The value of a mark costs a step.
-    pub(crate) fn detail<G: Game<Snapshot = S>>(
+    /// Goes on with a look at the value that is compared, at so many of its leaves; `None` if it is not kept. The value of a
+    /// mark costs a step.
+    pub(crate) fn look<G: Game<Snapshot = S>>(
         &self,
         game: &mut G,
         past: Past<'_, S>,
-        parts: &[Part],
-        levels: u8,
-    ) -> Result<Option<Detail>, StateError> {
+        mut look: Look,
+        leaves: usize,
+    ) -> Result<Option<Look>, StateError> {
         let Some(mark) = self.mark else {
-            return Ok(self.state(past).map(|state| detail(state, parts, levels)));
+            return Ok(self.state(past).map(|state| {
+                look.go_on(state, leaves);
+                look
+            }));
         };
-        let stepped = self.step(game, past, Marks::looking_at(mark, parts, levels))?;
-        Ok(stepped.and_then(|(_, marks)| marks.into_detail()))
+        let stepped = self.step(game, past, Marks::looking_at(mark, look, leaves))?;
+        Ok(stepped.and_then(|(_, marks)| marks.into_look()))
     }
 
     /// Keeps our leaves of the value that is compared.
@@ -185,7 +188,7 @@ impl<S: Fields> ExaminedState<S> {
 
     /// Puts everything that is known into the findings. Leaves that are not told yet are taken here.
     pub(crate) fn conclude(self, past: Past<'_, S>, findings: &mut Findings) {
-        let untold = || self.state(past).map_or_else(Vec::new, |state| gather(state, &[Part::ALL]));
+        let untold = || self.state(past).map_or_else(Vec::new, first_leaves);
         findings.leaves = if self.leaves.is_empty() { untold() } else { self.leaves };
         findings.examined = Some((self.chosen.frame, self.chosen.exact));
         (findings.marks, findings.phase_leaves) = (self.marks, self.mark_leaves);

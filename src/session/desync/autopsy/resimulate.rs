@@ -1,47 +1,11 @@
 //! Resimulation: stepping the confirmed inputs again from a kept state, to compare with what was played.
 
+use super::budget::Budget;
 use super::evidence::{Scope, Trace, Traces};
 use super::past::Past;
 use crate::game::marks::Marks;
 use crate::game::saved;
-use crate::protocol::time::Span;
 use crate::{Cues, Fields, Frame, Game, Inputs, StateError, checksum};
-use core::time::Duration;
-
-/// The most steps of an autopsy in one `advance`, if they are not measured. At 60 Hz the longest autopsy, of 600 frames, then
-/// takes eight seconds.
-const MAX_STEPS: u32 = 3;
-
-/// The part of a frame's time in which an autopsy makes steps, if they are measured: the frame itself needs the rest.
-const PART_OF_FRAME: u32 = 4;
-
-/// The steps that an autopsy may still make in this `advance`.
-pub(crate) struct Budget {
-    steps: u32,
-    /// The clock by which steps are measured, and when on it their time is up. The first step is made in any case.
-    clock: Option<(fn() -> Duration, Duration)>,
-    is_begun: bool,
-}
-
-impl Budget {
-    pub(crate) fn of_one_advance(stopwatch: Option<fn() -> Duration>, frame_length: Span) -> Self {
-        let time = Duration::from(frame_length / PART_OF_FRAME);
-        let clock = stopwatch.map(|clock| (clock, clock().saturating_add(time)));
-        Self { steps: if clock.is_some() { u32::MAX } else { MAX_STEPS }, clock, is_begun: false }
-    }
-
-    /// Takes one step, if there is one left.
-    pub(crate) fn take(&mut self) -> bool {
-        let is_left = self.steps > 0 && !self.is_late();
-        self.steps -= u32::from(is_left);
-        self.is_begun = true;
-        is_left
-    }
-
-    fn is_late(&self) -> bool {
-        self.is_begun && self.clock.is_some_and(|(clock, until)| clock() >= until)
-    }
-}
 
 /// A resimulation that makes some steps in each `advance`. In between, the game is as it was.
 #[derive(Clone, Debug)]
@@ -157,16 +121,6 @@ pub(crate) fn step_marked<G: Game>(
     Ok((state, cues.into_marks()))
 }
 
-/// The checksums of the states that were played, as far back from the target as every frame is kept.
-pub(crate) fn recorded<S: Fields>(past: Past<'_, S>, scope: Scope) -> Trace {
-    let mut first = scope.target.next();
-    while first > scope.first() && past.state(Frame(first.0 - 1)).is_some() {
-        first = Frame(first.0 - 1);
-    }
-    let states = first.until(scope.target.next()).filter_map(|frame| past.state(frame));
-    Trace { first, values: states.map(checksum).collect(), complete: true }
-}
-
 /// Takes the checksums of the states that come out of a resimulation from the base.
 #[derive(Clone, Debug)]
 pub(crate) struct Retrace<S> {
@@ -261,11 +215,12 @@ impl<S: Fields> Retrace<S> {
 #[cfg(test)]
 mod tests {
     use super::super::evidence::Claim;
+    use super::super::recorder::Recorder;
     use super::*;
+    use crate::protocol::time::Span;
     use crate::rollback::{EngineConfig, Rollback};
     use crate::session::desync::watch::Archive;
     use crate::{Save, StateError};
-    use core::cell::Cell;
 
     /// A game with a cache outside its snapshot: the third step after a restore comes out differently.
     #[derive(Default)]
@@ -296,30 +251,6 @@ mod tests {
         }
     }
 
-    /// How many steps there are in one `advance` of a frame of 16 ms.
-    fn steps(stopwatch: Option<fn() -> Duration>) -> usize {
-        let mut budget = Budget::of_one_advance(stopwatch, Span::from_millis(16));
-        (0..1_000).take_while(|_| budget.take()).count()
-    }
-
-    std::thread_local! {
-        static CLOCK: Cell<Duration> = const { Cell::new(Duration::ZERO) };
-    }
-
-    /// A clock on which as many microseconds pass from one look to the next.
-    fn clock<const MICROS: u64>() -> Duration {
-        CLOCK.set(CLOCK.get() + Duration::from_micros(MICROS));
-        CLOCK.get()
-    }
-
-    #[test]
-    fn steps_of_one_advance_take_a_quarter_of_a_frame() {
-        assert_eq!(steps(None), 3, "not measured");
-        assert_eq!(steps(Some(clock::<1_000>)), 4);
-        assert_eq!(steps(Some(clock::<100>)), 40);
-        assert_eq!(steps(Some(clock::<50_000>)), 1, "there is always one");
-    }
-
     /// A rollback to the base has played the same frames in one go, and no more than the autopsy steps in one `advance`.
     #[test]
     fn steps_one_by_one_find_a_cache_outside_the_snapshot() {
@@ -333,13 +264,12 @@ mod tests {
         }
         let (past, scope) =
             (Past::new(&archive, &engine), Scope::of_one(Claim::new(Frame(3), Some(Frame(0)))));
-        let mut traces = Traces { recorded: recorded(past, scope), ..Traces::default() };
+        let budget = || Budget::of_one_advance(None, Span::ZERO);
+        let recorded = Recorder::new(scope).go_on(past, &mut budget()).expect("four small states");
+        let mut traces = Traces { recorded, ..Traces::default() };
         let mut retrace =
             Retrace::new(&mut game, past, scope, None, &mut traces).unwrap().expect("all is kept");
-        while !retrace
-            .go_on(&mut game, past, scope, &mut traces, &mut Budget::of_one_advance(None, Span::ZERO))
-            .unwrap()
-        {}
+        while !retrace.go_on(&mut game, past, scope, &mut traces, &mut budget()).unwrap() {}
         let found = traces.recorded.first_difference(&traces.resimulated, scope);
         assert_eq!(found, Some((Frame(3), true)));
         assert_eq!(traces.resimulated.values.len(), 3);

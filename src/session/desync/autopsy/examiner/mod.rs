@@ -3,6 +3,7 @@
 mod stage;
 mod turns;
 
+use super::budget::Budget;
 use super::evidence::{Claim, Scope, Traces};
 use super::exchange::Exchange;
 use super::findings::Findings;
@@ -10,8 +11,7 @@ use super::judgement::Judgement;
 use super::past::Past;
 use super::peer_claims::PeerClaims;
 use super::report::Autopsy;
-use super::resimulate::Budget;
-use crate::game::fields::leaves::{Part, gather};
+use crate::game::fields::leaves::first_leaves;
 use crate::protocol::time::{Span, Time};
 use crate::session::desync::watch::Comparison;
 use crate::wire::autopsy::{self, Note};
@@ -42,6 +42,8 @@ pub(crate) struct Examiner<S> {
     is_done: bool,
     /// How many STARTs of the peer were answered.
     answers: u8,
+    /// When it last worked.
+    worked_at: Time,
 }
 
 /// The end of an autopsy about a difference of our own.
@@ -61,6 +63,7 @@ impl<S: Fields> Examiner<S> {
             seen: None,
             is_done: false,
             answers: 0,
+            worked_at: Time::ZERO,
         }
     }
 
@@ -189,31 +192,38 @@ impl<S: Fields> Examiner<S> {
         {
             self.open_with(now, Claim::new(theirs.frame(), last_match));
         }
+        // The peer has as much time after our own work as without it.
+        let passed = now.since(mem::replace(&mut self.worked_at, now));
+        if self.stage.is_own_work() {
+            self.stage.postpone(passed);
+        }
         loop {
             // The peer is out of time. Our own work is evidence too, and is finished.
             let is_late = self.stage.since().is_some_and(|since| now.since(since) >= PATIENCE);
             if is_late && !self.stage.is_own_work() {
                 match self.stage {
                     Stage::Opening { since, ours } => {
-                        self.stage = self.trace(since, ours, self.scope(ours), game, past)?;
+                        self.stage = Self::record(since, ours, self.scope(ours));
                         continue;
                     }
                     _ => return Ok(self.conclude(past)),
                 }
             }
             let turn = match mem::replace(&mut self.stage, Stage::Idle) {
-                Stage::Opening { since, ours } => self.open(since, ours, game, past)?,
+                Stage::Opening { since, ours } => self.open(since, ours, past),
+                Stage::Recording(case, recorder) => self.recorded(case, recorder, game, past, budget)?,
                 Stage::Basing(case) => self.base(case, game, past)?,
                 Stage::Retracing(case, retrace) => self.retrace(case, retrace, game, past, budget)?,
                 Stage::Tracing(case, resimulation) => self.choose(case, resimulation),
                 Stage::Reaching(case, chosen, resimulation) => {
                     self.reach(case, chosen, resimulation, game, past, budget)?
                 }
-                Stage::Choosing(case, examined) => self.agree(case, examined, game, past)?,
-                Stage::Narrowing(case, examined, level) => {
-                    self.narrow(case, examined, level, game, past, budget)?
+                Stage::Choosing(case, examined) => self.agree(case, examined),
+                Stage::Looking(case, examined, looking) => {
+                    self.look(case, examined, looking, game, past, budget)?
                 }
-                Stage::Telling(case, examined) => self.finish(case, examined, game, past, budget)?,
+                Stage::Narrowing(case, examined, level) => self.narrow(case, examined, level),
+                Stage::Telling(case, examined) => self.finish(case, examined, past),
                 outside @ (Stage::Idle | Stage::Asked { .. }) => Turn::Wait(outside),
             };
             match turn {
@@ -240,11 +250,13 @@ impl<S: Fields> Examiner<S> {
             Stage::Opening { since, ours } => {
                 (Case { since, claim: ours, scope: self.scope(ours), ours: Traces::default() }, None)
             }
-            Stage::Basing(case)
+            Stage::Recording(case, _)
+            | Stage::Basing(case)
             | Stage::Retracing(case, _)
             | Stage::Tracing(case, _)
             | Stage::Reaching(case, ..) => (case, None),
             Stage::Choosing(case, examined)
+            | Stage::Looking(case, examined, ..)
             | Stage::Narrowing(case, examined, _)
             | Stage::Telling(case, examined) => (case, Some(examined)),
         };
@@ -253,7 +265,7 @@ impl<S: Fields> Examiner<S> {
             Some(examined) => examined.conclude(past, &mut findings),
             None => {
                 let state = past.state(scope.target);
-                findings.leaves = state.map_or_else(Vec::new, |state| gather(state, &[Part::ALL]));
+                findings.leaves = state.map_or_else(Vec::new, first_leaves);
             }
         }
         self.report(findings, past)

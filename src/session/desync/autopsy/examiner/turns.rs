@@ -1,47 +1,51 @@
 //! The stages of an autopsy: what each of them waits for, and what follows it.
 
 use super::Examiner;
-use super::stage::{Case, Level, Stage, Turn};
+use super::stage::{Case, Level, Looking, Stage, Turn};
 use crate::game::fields::leaves::{Detail, MAX_PARTS, Part, Sums, levels_for};
 use crate::protocol::time::Time;
+use crate::session::desync::autopsy::budget::Budget;
 use crate::session::desync::autopsy::evidence::{Claim, Scope, Traces};
 use crate::session::desync::autopsy::examined_state::{Chosen, ExaminedState};
 use crate::session::desync::autopsy::findings::Findings;
 use crate::session::desync::autopsy::past::Past;
 use crate::session::desync::autopsy::phases;
-use crate::session::desync::autopsy::resimulate::{self, Budget, Resimulation, Retrace};
+use crate::session::desync::autopsy::recorder::Recorder;
+use crate::session::desync::autopsy::resimulate::{Resimulation, Retrace};
 use crate::{Fields, Game, StateError};
 
 impl<S: Fields> Examiner<S> {
-    pub(super) fn open<G: Game<Snapshot = S>>(
-        &mut self,
-        since: Time,
-        ours: Claim,
-        game: &mut G,
-        past: Past<'_, S>,
-    ) -> Result<Turn<S>, StateError> {
+    pub(super) fn open(&mut self, since: Time, ours: Claim, past: Past<'_, S>) -> Turn<S> {
         if let Some(theirs) = self.answer_to(ours) {
             let scope = Scope::of_both(ours, theirs);
             if past.reaches(scope.target) {
-                return Ok(Turn::Next(self.trace(since, ours, scope, game, past)?));
+                return Turn::Next(Self::record(since, ours, scope));
             }
         }
-        Ok(Turn::Wait(Stage::Opening { since, ours }))
+        Turn::Wait(Stage::Opening { since, ours })
     }
 
-    /// Takes the checksums of the frames in question and sends them: of a resimulation only if there is a base.
-    pub(super) fn trace<G: Game<Snapshot = S>>(
+    /// Begins to take the checksums of the frames in question.
+    pub(super) fn record(since: Time, claim: Claim, scope: Scope) -> Stage<S> {
+        Stage::Recording(Case { since, claim, scope, ours: Traces::default() }, Recorder::new(scope))
+    }
+
+    /// Sends the checksums, and goes on to those of a resimulation if there is a base.
+    pub(super) fn recorded<G: Game<Snapshot = S>>(
         &mut self,
-        since: Time,
-        claim: Claim,
-        scope: Scope,
+        mut case: Case,
+        mut recorder: Recorder,
         game: &mut G,
         past: Past<'_, S>,
-    ) -> Result<Stage<S>, StateError> {
-        let ours = Traces { recorded: resimulate::recorded(past, scope), ..Traces::default() };
-        self.exchange.trace(false, &ours.recorded);
-        let case = Case { since, claim, scope, ours };
-        if scope.base.is_some() { self.trace_again(case, game, past) } else { Ok(Stage::Basing(case)) }
+        budget: &mut Budget,
+    ) -> Result<Turn<S>, StateError> {
+        let Some(recorded) = recorder.go_on(past, budget) else {
+            return Ok(Turn::Wait(Stage::Recording(case, recorder)));
+        };
+        self.exchange.trace(false, &recorded);
+        case.ours.recorded = recorded;
+        let has_base = case.scope.base.is_some();
+        Ok(Turn::Next(if has_base { self.trace_again(case, game, past)? } else { Stage::Basing(case) }))
     }
 
     /// Takes as the base the newest frame that both machines recorded alike, or else the match that only one of them
@@ -131,100 +135,86 @@ impl<S: Fields> Examiner<S> {
     }
 
     /// Begins to compare the states, if the peer has chosen the same frame.
-    pub(super) fn agree<G: Game<Snapshot = S>>(
-        &mut self,
-        case: Case,
-        examined: ExaminedState<S>,
-        game: &mut G,
-        past: Past<'_, S>,
-    ) -> Result<Turn<S>, StateError> {
+    pub(super) fn agree(&mut self, case: Case, examined: ExaminedState<S>) -> Turn<S> {
         match self.theirs.examined() {
-            None => Ok(Turn::Wait(Stage::Choosing(case, examined))),
-            Some((frame, _)) if frame != examined.frame() => {
-                Ok(Turn::Conclude(Stage::Choosing(case, examined)))
-            }
+            None => Turn::Wait(Stage::Choosing(case, examined)),
+            Some((frame, _)) if frame != examined.frame() => Turn::Conclude(Stage::Choosing(case, examined)),
             Some((_, count)) => {
                 let levels = levels_for(examined.count().max(count));
-                self.show(case, examined, levels, &[Part::ALL], game, past)
+                Turn::Next(Stage::Looking(case, examined, Looking::at(&[Part::ALL], levels)))
             }
         }
     }
 
-    /// Sends the tables of some parts of the value that is compared, or after the last level their leaves.
-    pub(super) fn show<G: Game<Snapshot = S>>(
+    /// Looks at some parts of the value that is compared, and sends their tables, or after the last level their leaves.
+    pub(super) fn look<G: Game<Snapshot = S>>(
         &mut self,
         case: Case,
         mut examined: ExaminedState<S>,
-        levels: u8,
-        parts: &[Part],
-        game: &mut G,
-        past: Past<'_, S>,
-    ) -> Result<Turn<S>, StateError> {
-        Ok(match examined.detail(game, past, parts, levels)? {
-            None => Turn::Conclude(Stage::Choosing(case, examined)),
-            Some(Detail::Tables(tables)) => {
-                let ours: Vec<(Part, Sums)> = parts.iter().copied().zip(tables).collect();
-                ours.iter().for_each(|(part, sums)| self.exchange.table(*part, sums));
-                Turn::Next(Stage::Narrowing(case, examined, Level { levels, ours }))
-            }
-            Some(Detail::Leaves(leaves)) => {
-                self.exchange.leaves(&leaves);
-                examined.keep(leaves);
-                Turn::Next(Stage::Telling(case, examined))
-            }
-        })
-    }
-
-    /// Goes on to the buckets that differ, once the peer's tables of this level are here.
-    pub(super) fn narrow<G: Game<Snapshot = S>>(
-        &mut self,
-        case: Case,
-        examined: ExaminedState<S>,
-        level: Level,
+        Looking { levels, mut look }: Looking,
         game: &mut G,
         past: Past<'_, S>,
         budget: &mut Budget,
     ) -> Result<Turn<S>, StateError> {
+        while !look.is_whole() {
+            let Some(leaves) = budget.leaves() else {
+                return Ok(Turn::Wait(Stage::Looking(case, examined, Looking { levels, look })));
+            };
+            let Some(further) = examined.look(game, past, look, leaves)? else {
+                return Ok(Turn::Conclude(Stage::Choosing(case, examined)));
+            };
+            look = further;
+        }
+        let parts = look.parts().to_vec();
+        Ok(Turn::Next(match look.into_detail() {
+            Detail::Tables(tables) => {
+                let ours: Vec<(Part, Sums)> = parts.into_iter().zip(tables).collect();
+                ours.iter().for_each(|(part, sums)| self.exchange.table(*part, sums));
+                Stage::Narrowing(case, examined, Level { levels, ours })
+            }
+            Detail::Leaves(leaves) => {
+                self.exchange.leaves(&leaves);
+                examined.keep(leaves);
+                Stage::Telling(case, examined)
+            }
+        }))
+    }
+
+    /// Goes on to the buckets that differ, once the peer's tables of this level are here.
+    pub(super) fn narrow(&mut self, case: Case, examined: ExaminedState<S>, level: Level) -> Turn<S> {
         let mut differing = Vec::new();
         for (part, ours) in &level.ours {
             let Some(theirs) = self.theirs.table(examined.is_at_mark(), *part) else {
-                return Ok(Turn::Wait(Stage::Narrowing(case, examined, level)));
+                return Turn::Wait(Stage::Narrowing(case, examined, level));
             };
             let buckets = ours.iter().zip(theirs).enumerate().filter(|(_, (a, b))| a != b);
             differing.extend(buckets.map(|(index, _)| part.bucket(index)));
         }
-        if examined.is_at_mark() && !budget.take() {
-            return Ok(Turn::Wait(Stage::Narrowing(case, examined, level)));
-        }
         differing.truncate(MAX_PARTS);
-        self.show(case, examined, level.levels, &differing, game, past)
+        Turn::Next(Stage::Looking(case, examined, Looking::at(&differing, level.levels)))
     }
 
     /// Goes on to the first marked value that differs, and then to the report, once the peer's leaves are here.
-    pub(super) fn finish<G: Game<Snapshot = S>>(
+    pub(super) fn finish(
         &mut self,
         case: Case,
         mut examined: ExaminedState<S>,
-        game: &mut G,
         past: Past<'_, S>,
-        budget: &mut Budget,
-    ) -> Result<Turn<S>, StateError> {
+    ) -> Turn<S> {
         if !self.theirs.are_leaves_complete(examined.is_at_mark()) {
-            return Ok(Turn::Wait(Stage::Telling(case, examined)));
+            return Turn::Wait(Stage::Telling(case, examined));
         }
         // A peer that compares phases has told of them before its leaves.
         let theirs = self.theirs.marks().unwrap_or_default();
         if !examined.is_at_mark()
             && let Some((mark, count)) = phases::comparable(examined.marks(), theirs)
         {
-            if !budget.take() {
-                return Ok(Turn::Wait(Stage::Telling(case, examined)));
-            }
             examined.look_into(mark);
-            return self.show(case, examined, levels_for(count), &[Part::ALL], game, past);
+            let looking = Looking::at(&[Part::ALL], levels_for(count));
+            return Turn::Next(Stage::Looking(case, examined, looking));
         }
         let mut findings = Findings { complete: true, ..Findings::new(case.claim, case.scope, case.ours) };
         examined.conclude(past, &mut findings);
-        Ok(Turn::Done(findings))
+        Turn::Done(findings)
     }
 }
