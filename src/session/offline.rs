@@ -240,6 +240,19 @@ mod tests {
     }
 
     #[test]
+    fn frames_of_a_console_do_not_drift() {
+        let rate = FrameRate::ratio(39_375_000, 655_171);
+        let config = Config::new(1).with(|config| config.game.frame_rate = rate);
+        let mut game = START;
+        let mut offline = Offline::new(ms(0), &config, &game).unwrap();
+        for frame in 0..60 {
+            assert_eq!(offline.next_frame_at(), rate.time_of(frame), "frame {frame}");
+            offline.advance(offline.next_frame_at(), &mut game, INPUTS);
+        }
+        assert!(offline.ended());
+    }
+
+    #[test]
     fn frames_missed_in_a_pause_are_not_made_up_for() {
         let (mut game, config) = (START, Config::new(1));
         let mut offline = Offline::new(ms(0), &config, &game).unwrap();

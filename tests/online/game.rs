@@ -52,11 +52,12 @@ impl Save for Tally {
 }
 
 impl Game for Tally {
-    fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+    fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
         for player in Player::BOTH {
             let sum = &mut self.state.sums[player.index()];
             *sum = sum.wrapping_mul(31).wrapping_add(u32::from(inputs[player].buttons().0));
         }
+        cues.phase("sums", &self.state.sums);
         self.state.frame += 1;
         if self.state.frame >= 20 {
             self.state.sums[0] ^= self.bias;

@@ -8,8 +8,8 @@ use rebout::net::udp::Udp;
 use rebout::net::{Datagrams, Memory};
 use rebout::replay::Recording;
 use rebout::{
-    Buttons, Config, ConnectOptions, Connection, Finish, FrameRate, Input, Inputs, Now, Online, Options,
-    Player, Verdict,
+    Buttons, Config, ConnectOptions, Connection, Event, Finish, FrameRate, Input, Now, Online, Options,
+    Player, Reason, Verdict,
 };
 use std::thread;
 use std::time::Instant;
@@ -105,47 +105,151 @@ fn four_players_at_two_machines_play_over_udp() {
     }
 }
 
-/// Plays a core with barriers in the thread that calls, and looks two frames ahead. Its end, and the barriers that it stepped.
-fn play_core(mut online: Online<CoreState>) -> (Finish, Vec<(u32, Inputs)>) {
-    let mut core = Core { barrier: |state| state.sum % 53 == 3, ..Core::new(240) };
-    let mut ahead = 0;
+/// Plays a core in the thread that calls, and looks two frames ahead. Its end, and the core.
+fn play_core(mut online: Online<CoreState>, mut core: Core) -> (Finish, Core) {
     loop {
         match online.wait().unwrap() {
             Now::Begin { .. } => online.start(&core),
             Now::Frame => {
-                let held = Buttons((core.state.frame / 3 % 7) as u16);
+                let (held, before) = (Buttons((core.state.frame / 3 % 7) as u16), core.steps.len());
                 online.advance(&mut core, held);
                 let at = core.state;
-                online.look_ahead(&mut core, |core| ahead += core.state.frame - at.frame);
+                online.look_ahead(&mut core, |core| assert!(core.state.frame >= at.frame));
                 assert_eq!(core.state, at, "the game is put back");
+                let shown = core.steps[before..].iter().filter(|step| step.is_shown).count();
+                assert!(shown <= 1, "one picture in each frame");
             }
             Now::Finished(finish) => {
                 online.close().unwrap();
-                assert!(ahead > 240, "{ahead} frames ahead in all");
-                let barriers = core.steps.iter().filter(|step| step.at_barrier);
-                return (finish, barriers.map(|step| (step.frame, step.inputs)).collect());
+                return (finish, core);
             }
             _ => {}
         }
     }
 }
 
+fn core_with_barriers() -> Core {
+    Core { barrier: |state| state.sum % 53 == 3, ..Core::new(240) }
+}
+
+/// The options of a match at an exact frame rate, with a far window and a look-ahead.
+fn core_options() -> Options {
+    let config = Config::new(0xB0).with(|config| {
+        config.game.frame_rate = FrameRate::ratio(8 * 39_375_000, 655_171);
+        config.rollback.look_ahead_frames = 2;
+        (config.rollback.window_frames, config.rollback.delay_frames) = (22, Some(8));
+    });
+    Options::with_config(config).connect(local())
+}
+
+/// Plays two cores over UDP.
+fn play_cores(host: Options, cores: [Core; 2]) -> [(Finish, Core); 2] {
+    let host = Online::host(host).unwrap();
+    let invite = host.share().to_owned();
+    let [one, two] = cores;
+    let there = thread::spawn(move || play_core(Online::join(core_options(), &invite).unwrap(), two));
+    [play_core(host, one), there.join().unwrap()]
+}
+
 #[test]
 fn barriers_and_look_ahead_work_over_udp() {
+    let folder = std::env::temp_dir().join(format!("rebout-barriers-{}", std::process::id()));
+    let played = play_cores(core_options().record_to(&folder), [core_with_barriers(), core_with_barriers()]);
+    assert_agreed(&played[0].0, &played[1].0);
+    let [ours, theirs] = played.each_ref().map(|(_, core)| {
+        let (shown, all) = (core.steps.iter().filter(|step| step.is_shown).count(), core.steps.len());
+        assert!(shown > 200 && all > 700, "{shown} of {all} steps were shown");
+        let barriers = core.steps.iter().filter(|step| step.at_barrier);
+        barriers.map(|step| (step.frame, step.inputs)).collect::<Vec<_>>()
+    });
+    assert!(ours.len() > 1 && ours.is_sorted_by(|one, two| one.0 < two.0), "each once: {ours:?}");
+    assert_eq!(ours, theirs);
+    let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let recording = Recording::open(std::fs::read(file).unwrap()).unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+    assert_eq!(recording.header().frame_rate, Some(FrameRate::ratio(8 * 39_375_000, 655_171)));
+    let mut again = core_with_barriers();
+    assert!(recording.verify(&mut again).unwrap() > 0);
+    assert_eq!(again.state, played[0].1.state);
+}
+
+#[test]
+fn state_that_cannot_be_saved_is_told_over_udp() {
+    let failing = Core { unsaved: 100..101, ..Core::new(240) };
+    let [one, two] = play_cores(core_options(), [Core::new(240), failing]);
+    assert_eq!(one.0, Finish::Ended(Reason::StateFailed));
+    assert_eq!(two.0, Finish::Ended(Reason::StateFailedHere));
+}
+
+/// The autopsy of a desync that names its phase.
+#[test]
+fn desync_is_examined_over_udp() {
+    let host = Online::host(options()).unwrap();
+    let joiner = Online::join(options(), host.share()).unwrap();
+    let mut machines = [host, joiner].map(Machine::new);
+    machines[1].bias = 4;
+    machines.iter_mut().for_each(|machine| machine.last = 600);
+    let report = |one: &Machine<Udp>| {
+        one.events.iter().find_map(|event| match event {
+            Event::Autopsy(autopsy) => Some(autopsy.clone()),
+            _ => None,
+        })
+    };
+    run(&mut machines, || (), |machines| machines.iter().all(|one| report(one).is_some()));
+    for machine in &machines {
+        let autopsy = report(machine).expect("told");
+        assert!(autopsy.complete && autopsy.first_divergence.0 == 20, "{autopsy}");
+        assert_eq!(autopsy.fields[0].path, "sums[0]");
+        let phase = autopsy.phase.as_ref().expect("a phase").to_string();
+        assert_eq!(phase, "first different after the last phase, sums");
+    }
+}
+
+#[test]
+fn pauses_of_both_players_work_over_udp() {
     let options = || {
         let config = Config::new(0xB0).with(|config| {
             config.game.frame_rate = FrameRate::hz(480);
-            config.rollback.look_ahead_frames = 2;
+            config.rollback.delay_frames = Some(1);
+            config.timeouts.countdown = Duration::from_millis(40);
         });
         Options::with_config(config).connect(local())
     };
     let host = Online::host(options()).unwrap();
-    let invite = host.share().to_owned();
-    let there = thread::spawn(move || play_core(Online::join(options(), &invite).unwrap()));
-    let ((one, ours), (two, theirs)) = (play_core(host), there.join().unwrap());
-    assert_agreed(&one, &two);
-    assert!(ours.len() > 1 && ours.is_sorted_by(|one, two| one.0 < two.0), "each once: {ours:?}");
-    assert_eq!(ours, theirs);
+    let joiner = Online::join(options(), host.share()).unwrap();
+    let mut machines = [host, joiner].map(Machine::new);
+    machines.iter_mut().for_each(|machine| machine.last = 200);
+    let frame = |one: &Machine<Udp>| one.game.as_ref().map_or(0, |game| game.state.frame);
+    for (by, after) in [(0, 20), (1, 100)] {
+        run(&mut machines, || (), |machines| machines.iter().all(|one| frame(one) > after));
+        assert!(machines[by].online.pause());
+        run(
+            &mut machines,
+            || (),
+            |machines| {
+                machines.iter().all(|one| {
+                    one.online.session().is_some_and(|session| {
+                        session.paused().is_some() && session.settled() == session.current()
+                    })
+                })
+            },
+        );
+        let stood = machines.each_ref().map(frame);
+        assert_eq!(stood[0], stood[1], "both stop at one frame");
+        assert!(!machines[1 - by].online.resume() && machines[by].online.resume());
+    }
+    run(&mut machines, || (), |machines| machines.iter().all(|one| one.finish.is_some()));
+    assert_agreed(machines[0].finish.as_ref().unwrap(), machines[1].finish.as_ref().unwrap());
+    for machine in &machines {
+        let [one, two] = [0, 3].map(|at| &machine.events[at..at + 3]);
+        for (told, player) in [(one, Player::One), (two, Player::Two)] {
+            let expected = matches!(
+                told,
+                [Event::Paused { by }, Event::Resuming { .. }, Event::PauseEnded] if *by == player
+            );
+            assert!(expected, "{:?}", machine.events);
+        }
+    }
 }
 
 #[test]

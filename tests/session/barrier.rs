@@ -34,6 +34,9 @@ struct Watched {
     went_back: u32,
     newest: Frame,
     worst_lead: f32,
+    /// How many steps there were, and how many of them were shown.
+    steps: usize,
+    shown: usize,
 }
 
 /// Plays a match to its end, and checks that both machines stepped each barrier once, on the same inputs.
@@ -45,13 +48,16 @@ fn play_on(mut sim: SimMatch<Core>) -> ([Watched; 2], Duration, Vec<(u32, Inputs
     let watched = [0, 1].map(|id| {
         let watched: Rc<RefCell<Watched>> = Rc::default();
         let here = Rc::clone(&watched);
-        sim.world.machine_mut(id).watch = Some(Box::new(move |now, advanced, session, _| {
+        sim.world.machine_mut(id).watch = Some(Box::new(move |now, advanced, session, core: &Core| {
             if advanced == Advanced::Ended {
                 return;
             }
             let is_awake = session.wants_attention(now + Duration::from_millis(50));
             assert!(advanced != Advanced::Stalled || !is_awake, "a stalled frame waits for a packet");
             let mut watched = here.borrow_mut();
+            let shown = core.steps[watched.steps..].iter().filter(|step| step.is_shown).count();
+            assert!(shown <= 1, "one picture in each frame");
+            (watched.steps, watched.shown) = (core.steps.len(), watched.shown + shown);
             watched.went_back += u32::from(session.current() < watched.newest);
             watched.newest = session.current();
             watched.worst_lead = watched.worst_lead.max(session.stats().frame_lead.abs());
@@ -72,6 +78,8 @@ fn play_on(mut sim: SimMatch<Core>) -> ([Watched; 2], Duration, Vec<(u32, Inputs
     assert_eq!(barriers[0], barriers[1]);
     assert!(barriers[0].is_sorted_by(|one, two| one.0 < two.0), "one was stepped twice: {:?}", barriers[0]);
     let [barriers, _] = barriers;
+    let shown = watched.each_ref().map(|watched| watched.borrow().shown);
+    assert!(shown.iter().all(|shown| *shown >= ENDS_AT as usize * 9 / 10), "{shown:?} pictures");
     (watched.map(|watched| watched.borrow().clone()), sim.world.now(), barriers)
 }
 
@@ -97,10 +105,14 @@ fn both_machines_step_a_barrier_once_and_agree() {
 
 #[test]
 fn sealed_machines_step_a_barrier_once_and_agree() {
-    let mut sim = SimMatch::new(Setup::new(5, link(60, 15, 3)), HIDDEN_PLAY);
-    sim.seal(5);
-    let (watched, _, barriers) = play_on(sim);
-    assert!(barriers.len() > 3 && watched.iter().any(|watched| watched.went_back > 0), "{watched:?}");
+    for look_ahead_frames in [0, 2] {
+        let setup = Setup::new(5, link(60, 15, 3))
+            .configure(|config| config.rollback.look_ahead_frames = look_ahead_frames);
+        let mut sim = SimMatch::new(setup, HIDDEN_PLAY);
+        sim.seal(5);
+        let (watched, _, barriers) = play_on(sim);
+        assert!(barriers.len() > 3 && watched.iter().any(|watched| watched.went_back > 0), "{watched:?}");
+    }
 }
 
 #[test]

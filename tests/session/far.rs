@@ -8,7 +8,7 @@ use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::sim::{Clock, Machine, World};
 use rebout::lab::{Setup, SimMatch, SimPeer, addresses};
 use rebout::wire::rbn1::InputPacket;
-use rebout::{Event, Protocol, Reason, Stats};
+use rebout::{Event, Protocol, Reason, Refusal, Refusals, Stats};
 use std::net::SocketAddr;
 use support::repeats;
 
@@ -64,6 +64,18 @@ fn match_at_600_ms_and_loss_never_stands_still() {
     let mut sim = playing(600, 5, 22, 8);
     let frames = repeats(20_000_u32);
     for second in 0..frames / 60 {
+        let (stalls, rates) = play(&mut sim, 60);
+        assert!(rates.iter().all(|rate| *rate >= 45.0), "second {second}: {rates:?} Hz, {stalls:?} stalls");
+    }
+    assert_sound(&sim);
+}
+
+#[test]
+fn sealed_match_at_600_ms_never_stands_still() {
+    let mut sim = SimMatch::new(setup(600, 5, 22, 8), ENDLESS);
+    sim.seal(6);
+    assert!(sim.run_until_frame(120), "the match never began");
+    for second in 0..20 {
         let (stalls, rates) = play(&mut sim, 60);
         assert!(rates.iter().all(|rate| *rate >= 45.0), "second {second}: {rates:?} Hz, {stalls:?} stalls");
     }
@@ -167,8 +179,8 @@ impl Machine for Liar {
     }
 }
 
-/// A far match whose second machine lies from the fifth second on; answers the last event of the first.
-fn lied_to(lie: Lie) -> Option<Event> {
+/// A far match whose second machine lies from the fifth second on; answers the last event of the first, and what it refused.
+fn lied_to(lie: Lie) -> (Option<Event>, Refusals) {
     let setup = setup(600, 5, 22, 8);
     let [victim, liar] = addresses();
     let [host, join] = setup.configs;
@@ -198,20 +210,22 @@ fn lied_to(lie: Lie) -> Option<Event> {
         let longest = InputPacket::MAX_PLAIN_LEN as u64 + 10;
         assert!(bytes <= packets * longest, "second {second}: {bytes} bytes");
     }
-    world.machine(0).inner.events.last().map(|(_, event)| event.clone())
+    let victim = &world.machine(0).inner;
+    (victim.events.last().map(|(_, event)| event.clone()), victim.refused())
 }
 
 #[test]
 fn withheld_acks_and_gaps_end_a_match_and_cost_no_packets() {
-    let lies: [(&str, Lie); 2] = [
-        ("no ack", |packet, _, first_ack| set_word(packet, ACK, first_ack)),
-        ("a gap", |packet, _, _| set_word(packet, START, word(packet, START) + 70)),
+    let lies: [(Refusal, Lie); 2] = [
+        (Refusal::InputBeyondWindow, |packet, _, first_ack| set_word(packet, ACK, first_ack)),
+        (Refusal::InputGap, |packet, _, _| set_word(packet, START, word(packet, START) + 70)),
     ];
-    for (what, lie) in lies {
-        let last = lied_to(lie);
+    for (refusal, lie) in lies {
+        let (last, refused) = lied_to(lie);
         let Some(Event::Disconnected { reason: Reason::TimedOut | Reason::NoProgress }) = last else {
-            panic!("{what}: {last:?}")
+            panic!("{refusal:?}: {last:?}")
         };
+        assert!(refused.of(refusal) > 20, "{refusal:?}: {refused:?}");
     }
     // A machine that acknowledges what it does not have misses it itself.
     lied_to(|packet, newest, _| set_word(packet, ACK, newest + 3));
