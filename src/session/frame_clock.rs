@@ -1,8 +1,8 @@
 //! The frame clock: when the next frame is due, so that both machines keep one pace.
 
 use crate::FrameRate;
-use crate::game::math::Fx;
 use crate::protocol::time::{Span, Time};
+use crate::session::peer::lead::ONE_FRAME;
 
 /// No frame is longer or shorter by more than this: less than a player can see.
 const MAX_TRIM_NANOS: i64 = 2_000_000;
@@ -98,7 +98,7 @@ impl FrameClock {
     /// up.
     // Always inlined, as the call that it is the most of.
     #[inline(always)]
-    pub(super) fn stepped(&mut self, now: Time, lead: Option<Fx>, justified: impl FnOnce() -> i64) {
+    pub(super) fn stepped(&mut self, now: Time, lead: Option<i32>, justified: impl FnOnce() -> i64) {
         self.trim_nanos = lead.map_or(0, |lead| weighted_trim(self.frame_length, lead, self.beyond_weight));
         let mut shift = self.shift_nanos + self.trim_nanos;
         if shift.unsigned_abs() > MAX_SHIFT_NANOS.unsigned_abs() {
@@ -197,21 +197,22 @@ impl FrameClock {
     }
 }
 
-/// `frame_length * (lead / 32 + beyond(lead, 1) / 16)`, where `beyond` is the part of the lead outside one frame.
+/// `frame_length * (lead / 32 + beyond(lead, 1) / 16)`, where `beyond` is the part of the lead outside one frame; `lead` is in
+/// 1/65,536 of a frame.
 ///
 /// Gentle within a frame, where jitter lives; three times as strong beyond it. The obvious tenth of the error
 /// oscillates at round trips of 200 ms.
-pub(super) fn trim(frame_length: Span, lead: Fx) -> i64 {
+pub(super) fn trim(frame_length: Span, lead: i32) -> i64 {
     weighted_trim(frame_length, lead, BEYOND_WEIGHT)
 }
 
 #[inline]
-fn weighted_trim(frame_length: Span, lead: Fx, beyond_weight: i64) -> i64 {
-    let lead = i64::from(lead.to_bits());
-    let one = i64::from(Fx::ONE.to_bits());
+fn weighted_trim(frame_length: Span, lead: i32, beyond_weight: i64) -> i64 {
+    let lead = i64::from(lead);
+    let one = i64::from(ONE_FRAME);
     let beyond = lead - lead.clamp(-one, one);
     // A shift, which rounds down by a nanosecond, is cheaper than a division by 32 * one.
-    ((frame_length.nanos() as i64 * (lead + beyond_weight * beyond)) >> (5 + Fx::FRAC_NBITS))
+    ((frame_length.nanos() as i64 * (lead + beyond_weight * beyond)) >> (5 + ONE_FRAME.ilog2()))
         .clamp(-MAX_TRIM_NANOS, MAX_TRIM_NANOS)
 }
 
@@ -228,12 +229,12 @@ mod tests {
 
     #[test]
     fn the_trim_is_gentle_within_a_frame_and_bounded_beyond() {
-        assert_eq!(trim(FRAME, Fx::ZERO), 0);
-        assert_eq!(trim(FRAME, Fx::ONE), 16_667_000 / 32);
-        assert_eq!(trim(FRAME, -Fx::ONE), -16_667_000 / 32 - 1, "rounded down");
-        assert_eq!(trim(FRAME, Fx::lit("1.5")), 16_667_000 * 5 / 64, "1.5 / 32 + 0.5 / 16");
-        assert_eq!(trim(FRAME, Fx::lit("100")), 2_000_000);
-        assert_eq!(trim(FRAME, Fx::MIN), -2_000_000);
+        assert_eq!(trim(FRAME, 0), 0);
+        assert_eq!(trim(FRAME, ONE_FRAME), 16_667_000 / 32);
+        assert_eq!(trim(FRAME, -ONE_FRAME), -16_667_000 / 32 - 1, "rounded down");
+        assert_eq!(trim(FRAME, 3 * ONE_FRAME / 2), 16_667_000 * 5 / 64, "1.5 / 32 + 0.5 / 16");
+        assert_eq!(trim(FRAME, 100 * ONE_FRAME), 2_000_000);
+        assert_eq!(trim(FRAME, i32::MIN), -2_000_000);
     }
 
     #[test]
@@ -241,7 +242,7 @@ mod tests {
         let mut clock = FrameClock::new(Time::ZERO, RATE);
         let mut trim = |rtt_frames: u32| {
             clock.measured(FRAME * rtt_frames);
-            clock.stepped(clock.due(), Some(Fx::lit("1.5")), || 0);
+            clock.stepped(clock.due(), Some(3 * ONE_FRAME / 2), || 0);
             clock.trim_micros()
         };
         assert_eq!((trim(20), trim(21), trim(20)), (1_302, 781, 1_302), "1.5 / 32 + 0.5 / 16, and 1.5 / 32");
@@ -282,7 +283,7 @@ mod tests {
         let rate = FrameRate::ratio(39_375_000, 655_171);
         let (mut clock, mut trims) = (FrameClock::new(Time::ZERO, rate), 0);
         for frame in 1..=100_000 {
-            let (due, lead) = (clock.due(), Fx::from_num(frame % 7) - Fx::lit("3"));
+            let (due, lead) = (clock.due(), (frame as i32 % 7 - 3) * ONE_FRAME);
             clock.stepped(due, Some(lead / 8), || 0);
             trims += clock.trim_nanos;
         }
@@ -309,7 +310,7 @@ mod tests {
     }
 
     /// Steps 36,000 frames with the same lead, and answers the length of the last 3,000 in thousandths.
-    fn long_run_permille(lead: Fx, justified: i64) -> u64 {
+    fn long_run_permille(lead: i32, justified: i64) -> u64 {
         let mut clock = FrameClock::new(Time::ZERO, RATE);
         let mut from = Time::ZERO;
         for frame in 0..36_000 {
@@ -324,10 +325,10 @@ mod tests {
 
     #[test]
     fn a_lead_that_is_only_claimed_does_not_set_the_speed() {
-        assert_eq!(long_run_permille(Fx::lit("8"), 0), 1_004, "a 202nd slower at most");
-        assert!((994..=995).contains(&long_run_permille(Fx::lit("-8"), 9_000_000)), "and never faster");
-        assert_eq!(long_run_permille(Fx::lit("8"), 1_000_000), 1_059, "as slow as the frames that arrive");
-        assert_eq!(long_run_permille(Fx::lit("8"), 9_000_000), 1_119, "within the bound of every trim");
+        assert_eq!(long_run_permille(8 * ONE_FRAME, 0), 1_004, "a 202nd slower at most");
+        assert!((994..=995).contains(&long_run_permille(-8 * ONE_FRAME, 9_000_000)), "and never faster");
+        assert_eq!(long_run_permille(8 * ONE_FRAME, 1_000_000), 1_059, "as slow as the frames that arrive");
+        assert_eq!(long_run_permille(8 * ONE_FRAME, 9_000_000), 1_119, "within the bound of every trim");
     }
 
     #[test]
@@ -335,7 +336,7 @@ mod tests {
         let mut clock = FrameClock::new(Time::ZERO, RATE);
         for _ in 0..60 {
             let due = clock.due();
-            clock.stepped(due, Some(Fx::lit("7")), || 0);
+            clock.stepped(due, Some(7 * ONE_FRAME), || 0);
             assert_eq!(clock.trim_micros(), 2_000);
         }
     }
@@ -345,7 +346,7 @@ mod tests {
         let mut clock = FrameClock::new(Time::ZERO, RATE);
         let mut told = Vec::new();
         for frame in 0..3_000 {
-            let lead = Fx::lit(if frame < 1_000 { "4" } else { "0" });
+            let lead = if frame < 1_000 { 4 * ONE_FRAME } else { 0 };
             let due = clock.due();
             clock.stepped(due, Some(lead), || 2_000_000);
             told.extend(clock.rate_change().map(|change| (frame, change)));
@@ -382,7 +383,7 @@ mod tests {
     #[test]
     fn a_stalled_frame_is_not_trimmed() {
         let mut clock = FrameClock::new(Time::ZERO, RATE);
-        clock.stepped(Time::ZERO, Some(Fx::lit("7")), || 0);
+        clock.stepped(Time::ZERO, Some(7 * ONE_FRAME), || 0);
         assert_eq!(clock.trim_micros(), 2_000);
         let due = clock.due();
         clock.stalled(due);

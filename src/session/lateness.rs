@@ -1,14 +1,13 @@
 //! The age of the peer's inputs: how late they come, and whether the way explains it.
 
-use crate::game::math::Fx;
 use crate::protocol::time::Span;
 use crate::session::peer::arrivals::Arrivals;
-use crate::session::peer::lead::FrameLead;
+use crate::session::peer::lead::{FrameLead, ONE_FRAME};
 use core::time::Duration;
 
-/// Inputs that come this many frames later than the way explains are late. Both sides share a delay of one side's inputs,
+/// Inputs that come later than the way explains by this much, two frames, are late. Both sides share a delay of one side's inputs,
 /// because pacing makes the gaps equal: these are about 70 ms.
-const LATE: Fx = Fx::lit("2");
+const LATE: i32 = 2 * ONE_FRAME;
 
 /// Frames that arrive slower than agreed by this part come from a slow machine.
 const SLOW_PART: u32 = 32;
@@ -70,28 +69,30 @@ impl Lateness {
     /// By how much that is more than the way explains: half an RTT, less half of our delay, and a frame of waiting
     /// for the next step. `None` before all is measured, and while the frames of a slow machine come late.
     pub(super) fn excess(&self, look: Look<'_>) -> Option<Span> {
-        Some(self.span(self.excess_frames(look)?))
+        Some(self.span(self.parts_in_excess(look)?))
     }
 
-    fn excess_frames(&self, Look { lead, arrivals, rtt, delay_frames }: Look<'_>) -> Option<Fx> {
+    /// The excess in 1/65,536 of a frame.
+    fn parts_in_excess(&self, Look { lead, arrivals, rtt, delay_frames }: Look<'_>) -> Option<i32> {
         let (gap, rtt, length) = (lead.own_gap()?, rtt?, arrivals.frame_length()?);
         if length > self.frame_length + self.frame_length / SLOW_PART {
             return None;
         }
         let way = (u128::from(rtt.nanos()) << 15) / u128::from(self.frame_length.nanos().max(1));
-        let way = Fx::from_bits(way.min(1 << 28) as i32) - Fx::from_num(delay_frames) / 2;
-        Some(gap - way - Fx::ONE)
+        let way = way.min(1 << 28) as i32 - delay_frames as i32 * (ONE_FRAME / 2);
+        Some(gap - way - ONE_FRAME)
     }
 
-    fn span(&self, frames: Fx) -> Span {
-        let bits = u128::from(frames.max(Fx::ZERO).to_bits().unsigned_abs());
-        let nanos = (u128::from(self.frame_length.nanos()) * bits) >> 16;
+    /// The time of so many 1/65,536 of a frame.
+    fn span(&self, parts: i32) -> Span {
+        let parts = u128::from(parts.max(0).unsigned_abs());
+        let nanos = (u128::from(self.frame_length.nanos()) * parts) >> 16;
         Duration::from_nanos(nanos as u64).into()
     }
 
     /// Looks at the measurements. The RTT is measured more closely while inputs are late.
     pub(super) fn look(&mut self, look: Look<'_>) -> Option<Late> {
-        let excess = self.excess_frames(look).filter(|excess| *excess > LATE);
+        let excess = self.parts_in_excess(look).filter(|excess| *excess > LATE);
         self.late_looks = excess.map_or(0, |_| self.late_looks.saturating_add(1));
         let is_old = self.max_age.is_some_and(|max| self.age(look.lead) > max);
         self.old_looks = if is_old { self.old_looks.saturating_add(1) } else { 0 };

@@ -4,10 +4,9 @@ use super::frame_clock::{FrameClock, RateChange, trim};
 use super::lateness::{Late, Lateness, Look};
 use super::lobby::Agreed;
 use crate::channel::rtt::RoundTrip;
-use crate::game::math::Fx;
 use crate::protocol::time::{Span, Time};
 use crate::session::peer::arrivals::Arrivals;
-use crate::session::peer::lead::FrameLead;
+use crate::session::peer::lead::{FrameLead, ONE_FRAME};
 use crate::{Frame, FrameRate};
 
 /// The host begins at most this much late. A longer round trip is unplayable anyway, or the handshake was held up.
@@ -74,7 +73,7 @@ impl Pace {
     #[inline(always)]
     pub(super) fn stepped(&mut self, now: Time, rtt: &RoundTrip) {
         let Self { lead, arrivals, frame_length, .. } = self;
-        self.clock.stepped(now, lead.frames(), || justified(*frame_length, lead, arrivals, rtt.smoothed()));
+        self.clock.stepped(now, lead.lead(), || justified(*frame_length, lead, arrivals, rtt.smoothed()));
     }
 
     /// Looks at the age of the peer's inputs and at the RTT.
@@ -170,7 +169,7 @@ impl Pace {
 
     /// How many frames this machine is ahead; negative if it is behind.
     pub(super) fn lead_frames(&self) -> f32 {
-        self.lead.frames().map_or(0.0, fixed::traits::LossyInto::lossy_into)
+        self.lead.lead().map_or(0.0, |lead| lead as f32 / ONE_FRAME as f32)
     }
 
     /// By how much the last frame was made longer.
@@ -193,9 +192,9 @@ fn justified(frame_length: Span, lead: &FrameLead, arrivals: &Arrivals, rtt: Opt
     };
     let one_way = ((u128::from(rtt.nanos()) << 15) / u128::from(frame_length.nanos().max(1))) as i64;
     // A frame more than the way takes is the waiting for the next step.
-    let late = i64::from(gap.to_bits()) - one_way - i64::from(Fx::ONE.to_bits());
-    let late = Fx::from_bits(late.clamp(0, i64::from(i32::MAX)) as i32);
-    trim(frame_length, late).min((length - frame_length).nanos().cast_signed())
+    let late = i64::from(gap) - one_way - i64::from(ONE_FRAME);
+    trim(frame_length, late.clamp(0, i64::from(i32::MAX)) as i32)
+        .min((length - frame_length).nanos().cast_signed())
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The frame lead: how far this machine runs ahead of the peer, measured on input packets alone.
 
-use crate::game::math::Fx;
+/// One frame, in the unit of gaps and leads: 1/65,536 of a frame.
+pub(crate) const ONE_FRAME: i32 = 1 << 16;
 
 /// A new sample moves an average by an eighth of the difference, as a shift: quick enough to follow a drifting clock, slow
 /// enough to see through a frame of jitter. A shift rounds down, by less than a thousandth of a frame.
@@ -37,22 +38,22 @@ impl FrameLead {
         self.theirs.sample(gap.clamp(-MAX_GAP, MAX_GAP));
     }
 
-    /// Our own gap, which no claim of the peer has a part in.
-    pub(crate) fn own_gap(&self) -> Option<Fx> {
-        self.mine.value.map(Fx::from_bits)
+    /// Our own gap in 1/65,536 of a frame, which no claim of the peer has a part in.
+    pub(crate) fn own_gap(&self) -> Option<i32> {
+        self.mine.value
     }
 
-    /// Positive: this machine is ahead. `None` until both gaps have been seen.
+    /// The lead in 1/65,536 of a frame. Positive: this machine is ahead. `None` until both gaps have been seen.
     ///
     /// On paths of unequal length zero means equal gaps: both players predict as much.
     #[inline]
-    pub(crate) fn frames(&self) -> Option<Fx> {
+    pub(crate) fn lead(&self) -> Option<i32> {
         let (mine, theirs) = (self.mine.value?, self.theirs.value?);
-        Some(Fx::from_bits((mine - theirs) >> 1))
+        Some((mine - theirs) >> 1)
     }
 }
 
-/// An exponential average with sixteen fractional bits: in whole frames it would stick short of its goal.
+/// An exponential average in 1/65,536 of a frame: in whole frames it would stick short of its goal.
 #[derive(Clone, Copy, Debug, Default)]
 struct Average {
     value: Option<i32>,
@@ -76,11 +77,11 @@ mod tests {
     #[test]
     fn a_lead_needs_both_gaps() {
         let mut lead = FrameLead::default();
-        assert_eq!(lead.frames(), None);
+        assert_eq!(lead.lead(), None);
         lead.stepped(6);
-        assert_eq!(lead.frames(), None);
+        assert_eq!(lead.lead(), None);
         lead.heard(4);
-        assert_eq!(lead.frames(), Some(Fx::ONE));
+        assert_eq!(lead.lead(), Some(ONE_FRAME));
     }
 
     #[test]
@@ -91,7 +92,7 @@ mod tests {
             lead.stepped(5);
             lead.heard(5);
         }
-        assert!(lead.frames().unwrap().abs() < Fx::lit("0.001"));
+        assert!(lead.lead().unwrap().abs() < ONE_FRAME / 1_000);
     }
 
     #[test]
@@ -101,10 +102,10 @@ mod tests {
             lead.heard(gap);
             lead.stepped(22);
         }
-        assert!(lead.frames().unwrap().abs() < 0x2000);
+        assert!(lead.lead().unwrap().abs() < 0x2000 * ONE_FRAME);
         let mut far = FrameLead::default();
         far.stepped(0);
         far.heard(1 << 20);
-        assert_eq!(far.frames(), Some(Fx::from_num(-0x800)), "at most 4,096 frames count");
+        assert_eq!(far.lead(), Some(-0x800 * ONE_FRAME), "at most 4,096 frames count");
     }
 }
