@@ -101,7 +101,7 @@
 //! | [`net`] | the driver for UDP and other transports |
 //! | `lab` | for tests, with the feature `lab`: a simulated network, matches with an oracle, forged datagrams, a relay that behaves like a bad link |
 //! | [`wire`] | encoding and decoding of RBN1, GAME and R-Type packets; `docs/WIRE.md` describes the whole protocol |
-//! | [`math`], [`Rng`] | fixed-point numbers and randomness for a simulation |
+//! | `math`, [`Rng`] | with the feature `fixed`, fixed-point numbers; randomness for a simulation |
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -140,10 +140,12 @@ pub use connect::nat::RelayPolicy;
 pub use connect::rendezvous;
 #[cfg(feature = "seal")]
 pub use connect::seal::{Code, Randomness};
+#[cfg(feature = "fixed")]
+pub use game::math;
 pub use game::{
     Buttons, Cue, CueChange, CueEvent, CueId, Cues, Difference, Fields, Frame, FrameRate, Game, Input,
     Inputs, Leaf, MAX_AXES, OwnedLeaf, Pages, Player, Rng, Save, SimHash, StateError, Visitor, checksum,
-    diff, fields, is_disruptive, math, shown, walk,
+    diff, fields, is_disruptive, shown, walk,
 };
 #[cfg(feature = "seal")]
 pub use online::{Finish, Now, Online, Options};

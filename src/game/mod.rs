@@ -17,6 +17,7 @@ mod frame_rate;
 pub(crate) mod hash;
 mod input;
 pub(crate) mod marks;
+#[cfg(feature = "fixed")]
 pub mod math;
 mod pages;
 mod rng;

@@ -1,10 +1,8 @@
-//! `Fields` for primitive and standard types, for the numbers of `fixed`, and for types of this crate.
+//! `Fields` for primitive and standard types, and for types of this crate.
 
-use super::{Fields, Scalar, Visitor, halves};
-use crate::game::math::Vec2;
+use super::{Fields, Visitor, halves};
 use crate::{Buttons, Frame, Input, Inputs, Player, Rng};
 use core::fmt::Display;
-use fixed::types::extra::{LeEqU8, LeEqU16, LeEqU32, LeEqU64, LeEqU128};
 use std::collections::{BTreeMap, VecDeque};
 
 /// A type of at most 32 bits is one word, sign-extended if it is signed.
@@ -26,7 +24,7 @@ macro_rules! one_word {
 one_word!(bool: u32, char: u32, u8: u32, u16: u32, u32: u32, i8: i32, i16: i32, i32: i32);
 
 /// The four words of a 128-bit integer, low first.
-const fn quarters(bits: u128) -> [u32; 4] {
+pub(super) const fn quarters(bits: u128) -> [u32; 4] {
     let [[a, b], [c, d]] = [halves(bits as u64), halves((bits >> 64) as u64)];
     [a, b, c, d]
 }
@@ -53,57 +51,6 @@ wide!(
     u128: quarters as u128,
     i128: quarters as u128
 );
-
-/// A fixed-point number is hashed by its bits and printed as a decimal.
-macro_rules! fixed_point {
-    ($($type:ident<$bound:ident>: |$bits:ident| $words:expr),* $(,)?) => {$(
-        impl<Frac: $bound> Fields for fixed::$type<Frac> {
-            #[inline]
-            fn visit<V: Visitor>(&self, visitor: &mut V) {
-                let $bits = self.to_bits();
-                visitor.leaf(&$words, self);
-            }
-
-            #[inline]
-            fn visit_items<V: Visitor>(items: &[Self], visitor: &mut V) {
-                visitor.numbers(items);
-            }
-        }
-
-        impl<Frac: $bound> Scalar for fixed::$type<Frac> {
-            const BYTES: usize = size_of::<Self>();
-
-            #[inline]
-            fn bits(&self) -> u64 {
-                Scalar::bits(&self.to_bits())
-            }
-        }
-    )*};
-}
-fixed_point!(
-    FixedI8<LeEqU8>: |bits| [i32::from(bits) as u32],
-    FixedU8<LeEqU8>: |bits| [u32::from(bits)],
-    FixedI16<LeEqU16>: |bits| [i32::from(bits) as u32],
-    FixedU16<LeEqU16>: |bits| [u32::from(bits)],
-    FixedI32<LeEqU32>: |bits| [bits as u32],
-    FixedU32<LeEqU32>: |bits| [bits],
-    FixedI64<LeEqU64>: |bits| halves(bits as u64),
-    FixedU64<LeEqU64>: |bits| halves(bits),
-);
-
-impl<Frac: LeEqU128> Fields for fixed::FixedI128<Frac> {
-    #[inline]
-    fn visit<V: Visitor>(&self, visitor: &mut V) {
-        visitor.leaf(&quarters(self.to_bits() as u128), self);
-    }
-}
-
-impl<Frac: LeEqU128> Fields for fixed::FixedU128<Frac> {
-    #[inline]
-    fn visit<V: Visitor>(&self, visitor: &mut V) {
-        visitor.leaf(&quarters(self.to_bits()), self);
-    }
-}
 
 impl<T: Fields, const N: usize> Fields for [T; N] {
     #[inline]
@@ -276,4 +223,3 @@ crate::fields!(
         Two,
     }
 );
-crate::fields!(Vec2 { x, y });

@@ -2,6 +2,8 @@
 
 mod bits;
 pub(crate) mod diff;
+#[cfg(feature = "fixed")]
+mod fixed_point;
 mod image;
 mod impls;
 pub(crate) mod leaves;

@@ -6,7 +6,7 @@ use core::fmt::Display;
 /// A value that shows every field to a [`Visitor`] by name and as 32-bit words, in declared order.
 ///
 /// Write [`fields!`](crate::fields!) instead of implementing this by hand: it does not compile when a field is left
-/// out. Implemented for `bool`, `char`, integers of fixed width, `fixed` numbers, arrays, slices, `Vec`, `VecDeque`,
+/// out. Implemented for `bool`, `char`, integers of fixed width, `fixed` numbers with the feature of that name, arrays, slices, `Vec`, `VecDeque`,
 /// `BTreeMap`, `String`, `Box`, tuples and `Option`.
 ///
 /// Not implemented for `usize` and `isize`, whose width differs between machines; nor for `HashMap` and `HashSet`, whose
