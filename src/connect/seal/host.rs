@@ -62,14 +62,13 @@ pub(super) struct Host {
 }
 
 impl Host {
-    /// `None` never happens with a secret of 32 bytes.
     pub(super) fn new(
         pattern: Pattern,
         secret: Secret,
         only: Option<SocketAddr>,
         random: &mut Random,
-    ) -> Option<Self> {
-        let keys = KeyPair::new(secret)?;
+    ) -> Self {
+        let keys = KeyPair::new(secret);
         let mac = match pattern {
             Pattern::Invite | Pattern::Signal => Mac::of(&keys.public),
             Pattern::Open => Mac::open(),
@@ -86,7 +85,7 @@ impl Host {
             revealed_at: None,
         };
         host.expect(Limits::default());
-        Some(host)
+        host
     }
 
     /// Sets the limits by the number of guests that are expected.
@@ -200,7 +199,7 @@ mod tests {
     fn host(pattern: Pattern) -> Host {
         let mut random = Random::new(Randomness::Seeded(1)).unwrap();
         let secret = random.next_secret();
-        Host::new(pattern, secret, None, &mut random).unwrap()
+        Host::new(pattern, secret, None, &mut random)
     }
 
     fn at(ms: u64) -> Time {

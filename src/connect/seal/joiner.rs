@@ -317,7 +317,7 @@ mod tests {
     }
 
     fn keys(byte: u8) -> noise::KeyPair {
-        noise::KeyPair::new(Secret([byte; 32])).unwrap()
+        noise::KeyPair::new(Secret([byte; 32]))
     }
 
     /// A joiner by address that has sent a REQUEST.

@@ -27,7 +27,7 @@
 //! | `host`, `rate_limiter`, `tickets`, `limits` | a host's key and cookies; the order and the rate of handshakes, by address and by signalling; their limits |
 //! | `joiner` | a joiner's REQUESTs and INITs |
 //! | `outbox`, `stats`, `key_log` | packets of the link itself and the next deadline; counts; keys for a log |
-//! | `noise`, `cipher`, `mac`, `hash`, `padding`, `random` | the handshake by `snow`, ChaCha20-Poly1305, the mac before a Diffie-Hellman, named hashes, texts of one length, secrets |
+//! | `noise`, `primitives`, `cipher`, `mac`, `hash`, `padding`, `random` | the handshake by `snow`, what it runs on, ChaCha20-Poly1305, the mac before a Diffie-Hellman, named hashes, texts of one length, secrets |
 //!
 //! # Example
 //!
@@ -80,6 +80,7 @@ mod hash;
 mod mac;
 mod noise;
 mod padding;
+mod primitives;
 mod random;
 
 pub use code::Code;
@@ -205,8 +206,8 @@ impl Seal {
     ) -> Result<Self, SealError> {
         let mut seal = Self::new(randomness)?;
         let secret = secret.unwrap_or_else(|| seal.random.next_secret());
-        seal.host = Host::new(pattern, secret, only, &mut seal.random);
-        if seal.host.is_some() { Ok(seal) } else { Err(SealError::NoRandomness) }
+        seal.host = Some(Host::new(pattern, secret, only, &mut seal.random));
+        Ok(seal)
     }
 
     fn joining(&mut self, host_key: Option<Secret>, addrs: Vec<SocketAddr>, inner_addr: SocketAddr) {

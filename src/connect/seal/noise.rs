@@ -1,11 +1,9 @@
-//! The handshake `Noise_NK_25519_ChaChaPoly_BLAKE2s`, by `snow`, with randomness of our own and a DH that refuses zero.
+//! The handshake `Noise_NK_25519_ChaChaPoly_BLAKE2s`, by `snow`, on primitives of our own choice.
 
+use super::primitives::{Primitives, public_key};
 use super::random::Secret;
 use crate::wire::seal::KEY_LEN;
-use snow::params::{CipherChoice, DHChoice, HashChoice};
-use snow::resolvers::{CryptoResolver, DefaultResolver};
-use snow::types::{Cipher, Dh, Hash, Random};
-use snow::{Builder, Error, HandshakeState};
+use snow::{Builder, HandshakeState};
 use zeroize::Zeroize;
 
 const PATTERN: &str = "Noise_NK_25519_ChaChaPoly_BLAKE2s";
@@ -38,14 +36,8 @@ impl Drop for KeyPair {
 }
 
 impl KeyPair {
-    /// `None` never happens with a secret of 32 bytes.
-    pub(super) fn new(secret: Secret) -> Option<Self> {
-        let mut dh = DefaultResolver.resolve_dh(&DHChoice::Curve25519)?;
-        dh.set(&secret.0);
-        let public = dh.pubkey().try_into().ok()?;
-        // The library does not wipe what it holds.
-        dh.set(&[0; 32]);
-        Some(Self { secret, public })
+    pub(super) fn new(secret: Secret) -> Self {
+        Self { public: public_key(&secret), secret }
     }
 }
 
@@ -105,89 +97,7 @@ impl Handshake {
 
 fn builder<'a>(ephemeral: Secret) -> Option<Builder<'a>> {
     let params = PATTERN.parse().ok()?;
-    Some(Builder::with_resolver(params, Box::new(Resolver { ephemeral })))
-}
-
-/// The primitives of `snow`, with one ephemeral key of our own randomness, and a DH that refuses zero.
-struct Resolver {
-    ephemeral: Secret,
-}
-
-impl CryptoResolver for Resolver {
-    fn resolve_rng(&self) -> Option<Box<dyn Random>> {
-        Some(Box::new(Once(Some(self.ephemeral.clone()))))
-    }
-
-    fn resolve_dh(&self, choice: &DHChoice) -> Option<Box<dyn Dh>> {
-        Some(Box::new(Contributory(DefaultResolver.resolve_dh(choice)?)))
-    }
-
-    fn resolve_hash(&self, choice: &HashChoice) -> Option<Box<dyn Hash>> {
-        DefaultResolver.resolve_hash(choice)
-    }
-
-    fn resolve_cipher(&self, choice: &CipherChoice) -> Option<Box<dyn Cipher>> {
-        DefaultResolver.resolve_cipher(choice)
-    }
-}
-
-/// Random bytes for one key.
-struct Once(Option<Secret>);
-
-impl Random for Once {
-    fn try_fill_bytes(&mut self, dest: &mut [u8]) -> Result<(), Error> {
-        let secret = self.0.take().ok_or(Error::Rng)?;
-        if dest.len() != secret.0.len() {
-            return Err(Error::Rng);
-        }
-        dest.copy_from_slice(&secret.0);
-        Ok(())
-    }
-}
-
-/// X25519 that fails if its result is zero: a key of low order would make it known to everybody.
-struct Contributory(Box<dyn Dh>);
-
-impl Drop for Contributory {
-    fn drop(&mut self) {
-        self.0.set(&[0; 32]);
-    }
-}
-
-impl Dh for Contributory {
-    fn name(&self) -> &'static str {
-        self.0.name()
-    }
-
-    fn pub_len(&self) -> usize {
-        self.0.pub_len()
-    }
-
-    fn priv_len(&self) -> usize {
-        self.0.priv_len()
-    }
-
-    fn set(&mut self, privkey: &[u8]) {
-        self.0.set(privkey);
-    }
-
-    fn generate(&mut self, rng: &mut dyn Random) -> Result<(), Error> {
-        self.0.generate(rng)
-    }
-
-    fn pubkey(&self) -> &[u8] {
-        self.0.pubkey()
-    }
-
-    fn privkey(&self) -> &[u8] {
-        self.0.privkey()
-    }
-
-    fn dh(&self, pubkey: &[u8], out: &mut [u8]) -> Result<(), Error> {
-        self.0.dh(pubkey, out)?;
-        let zero = out.iter().take(self.dh_len()).fold(0, |all, byte| all | byte) == 0;
-        if zero { Err(Error::Dh) } else { Ok(()) }
-    }
+    Some(Builder::with_resolver(params, Box::new(Primitives { ephemeral })))
 }
 
 #[cfg(test)]
@@ -197,7 +107,7 @@ mod tests {
     const HEAD: [u8; 21] = [9; 21];
 
     fn keys(byte: u8) -> KeyPair {
-        KeyPair::new(Secret([byte; 32])).unwrap()
+        KeyPair::new(Secret([byte; 32]))
     }
 
     #[test]

@@ -357,7 +357,7 @@ fn path_of_an_unconfirmed_guest_is_the_newest_offered() {
 
 /// A handshake whose RESP waits.
 fn pending() -> Pending {
-    let (host, mut init) = (KeyPair::new(Secret([1; 32])).unwrap(), [0; INIT_LEN]);
+    let (host, mut init) = (KeyPair::new(Secret([1; 32])), [0; INIT_LEN]);
     let (_, len) = noise::begin(&host.public, &[9; 21], Secret([2; 32]), b"hello", &mut init).unwrap();
     let (handshake, _) =
         noise::accept(&host, &[9; 21], Secret([3; 32]), &init[..len], &mut [0; 300]).unwrap();
