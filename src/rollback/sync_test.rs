@@ -4,7 +4,7 @@ use super::ring::FrameRing;
 use super::sync_test_error::SyncTestError;
 use crate::game::fields::Image;
 use crate::game::marks::{Mark, Marks};
-use crate::{Cues, Fields, Frame, Game, Inputs, Rng, diff};
+use crate::{Cues, Fields, Frame, Game, Inputs, Rng, StateError, diff};
 
 /// The number of frames from one trial with changed inputs to the next.
 const TRIAL_EVERY_FRAMES: u32 = 16;
@@ -229,7 +229,7 @@ impl<S: Fields> SyncTest<S> {
     fn step<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &mut G, is_shown: bool) {
         let inputs = self.inputs.get(frame).copied().unwrap_or_default();
         self.cues.begin(is_shown);
-        if let Some(marks) = self.cues.marks() {
+        if let Some(marks) = self.cues.marks().filter(|marks| !marks.is_empty()) {
             marks.clear();
         }
         game.step(inputs, &mut self.cues);
@@ -284,11 +284,16 @@ impl<S: Fields> SyncTest<S> {
         for frame in from.until(self.frame) {
             self.step(frame, game, false);
         }
-        self.compare(self.frame, depth, game)
+        match self.is_repeated(self.frame, game) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(self.difference(self.frame, depth)),
+            Err(error) => Err(SyncTestError::State { frame: self.frame, error }),
+        }
     }
 
     /// Steps a frame of a resimulation, and compares the state that it leads to with the stored one.
-    #[inline]
+    // Always inlined: an error is large, and a call that may return one costs as much as comparing a small state.
+    #[inline(always)]
     fn step_again<G: Game<Snapshot = S>>(
         &mut self,
         frame: Frame,
@@ -296,24 +301,19 @@ impl<S: Fields> SyncTest<S> {
         game: &mut G,
     ) -> Result<(), SyncTestError> {
         self.step(frame, game, false);
-        match self.compare(frame.next(), depth, game) {
-            Ok(()) => Ok(()),
-            Err(error) => Err(self.explain(error, frame, depth, game)),
+        match self.is_repeated(frame.next(), game) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(self.explain(frame, depth, game)),
+            Err(error) => Err(SyncTestError::State { frame: frame.next(), error }),
         }
     }
 
-    /// The error about the step of `frame`: another one if the step depends on whether it is shown.
+    /// The error about a step of `frame` that led to another state: another error if the step depends on whether it is shown.
     #[cold]
     #[inline(never)]
-    fn explain<G: Game<Snapshot = S>>(
-        &mut self,
-        error: SyncTestError,
-        frame: Frame,
-        depth: u32,
-        game: &mut G,
-    ) -> SyncTestError {
-        let differs = matches!(error, SyncTestError::Resimulation { .. });
-        if !differs || !self.depends_on_shown(frame, depth, game).unwrap_or(false) {
+    fn explain<G: Game<Snapshot = S>>(&mut self, frame: Frame, depth: u32, game: &mut G) -> SyncTestError {
+        let error = self.difference(frame.next(), depth);
+        if !self.depends_on_shown(frame, depth, game).unwrap_or(false) {
             return error;
         }
         let state = self.states.get(frame.next()).expect("kept for the greatest depth");
@@ -332,12 +332,13 @@ impl<S: Fields> SyncTest<S> {
         for (differs, is_shown) in differs.iter_mut().zip([true, false]) {
             self.restore(frame, depth, game)?;
             self.step(frame, game, is_shown);
-            *differs = self.compare(frame.next(), depth, game).is_err();
+            *differs = !self.is_repeated(frame.next(), game).unwrap_or(false);
         }
         Ok(differs == [false, true])
     }
 
     /// Restores the snapshot of `frame`, saves it again and compares the two.
+    #[inline]
     fn restore<G: Game<Snapshot = S>>(
         &mut self,
         frame: Frame,
@@ -348,26 +349,22 @@ impl<S: Fields> SyncTest<S> {
         game.restore(&state.snapshot)
             .and_then(|()| game.save(&mut self.again))
             .map_err(|error| SyncTestError::State { frame, error })?;
-        if state.image.is_of(&self.again) {
-            return Ok(());
-        }
-        Err(SyncTestError::Restore { frame, depth, fields: diff(&state.snapshot, &self.again) })
+        if state.image.is_of(&self.again) { Ok(()) } else { Err(self.not_restored(frame, depth)) }
     }
 
-    /// Compares the state of the game with the stored state of `frame`.
-    #[inline]
-    fn compare<G: Game<Snapshot = S>>(
-        &mut self,
-        frame: Frame,
-        depth: u32,
-        game: &G,
-    ) -> Result<(), SyncTestError> {
+    #[cold]
+    #[inline(never)]
+    fn not_restored(&self, frame: Frame, depth: u32) -> SyncTestError {
         let state = self.states.get(frame).expect("kept for the greatest depth");
-        game.save(&mut self.again).map_err(|error| SyncTestError::State { frame, error })?;
-        if state.image.is_of(&self.again) {
-            return Ok(());
-        }
-        Err(self.difference(frame, depth))
+        SyncTestError::Restore { frame, depth, fields: diff(&state.snapshot, &self.again) }
+    }
+
+    /// Whether the game has the stored state of `frame`.
+    #[inline]
+    fn is_repeated<G: Game<Snapshot = S>>(&mut self, frame: Frame, game: &G) -> Result<bool, StateError> {
+        let state = self.states.get(frame).expect("kept for the greatest depth");
+        game.save(&mut self.again)?;
+        Ok(state.image.is_of(&self.again))
     }
 
     /// The difference between the stored state of `frame` and the one that was saved last.
