@@ -4,6 +4,10 @@ use super::datagrams::{Datagrams, Received};
 use super::driver::Driver;
 use super::sleep::{Woken, sleep};
 use super::socket::DatagramSocket;
+#[cfg(feature = "tls")]
+use super::stream::{Streams, Trust};
+#[cfg(feature = "tls")]
+use super::stream_addr::is_stream;
 use mio::{Events, Poll, Token};
 use std::io;
 use std::net::SocketAddr;
@@ -12,6 +16,9 @@ use std::time::{Duration, Instant};
 pub use super::socket::{UdpOptions, UdpStats};
 
 const SOCKET: Token = Token(0);
+/// Events that a poller reports at once where there are streams.
+#[cfg(feature = "tls")]
+const STREAM_EVENTS: usize = 256;
 
 /// A [`Driver`] on one UDP socket, with a monotonic clock. Errors of single datagrams are counted in
 /// [`stats`](Self::stats) and treated as packet loss.
@@ -32,6 +39,9 @@ pub struct Udp {
     /// Whether the poller watches the socket. It does from the first wait on: a loop that never waits does not pay for a
     /// poller that is told of every datagram.
     watched: bool,
+    /// Streams to and from servers, if there may be any.
+    #[cfg(feature = "tls")]
+    streams: Option<Box<Streams>>,
     poll: Poll,
     events: Events,
     epoch: Instant,
@@ -41,14 +51,37 @@ impl Udp {
     fn bind(addr: SocketAddr) -> io::Result<Self> {
         let socket = DatagramSocket::bind(addr)?;
         let (poll, events) = (Poll::new()?, Events::with_capacity(4));
-        Ok(Self { socket, watched: false, poll, events, epoch: Instant::now() })
+        Ok(Self {
+            socket,
+            watched: false,
+            #[cfg(feature = "tls")]
+            streams: None,
+            poll,
+            events,
+            epoch: Instant::now(),
+        })
     }
 
     fn rebind(&mut self, addr: SocketAddr) -> io::Result<()> {
         let before = std::mem::replace(&mut self.socket, DatagramSocket::bind(addr)?);
         self.socket.replace(before, &self.poll);
         self.watched = false;
+        #[cfg(feature = "tls")]
+        if let Some(streams) = &mut self.streams {
+            streams.reset();
+        }
         Ok(())
+    }
+
+    #[cfg(feature = "tls")]
+    fn streams(&mut self) -> io::Result<&mut Streams> {
+        match &mut self.streams {
+            Some(streams) => Ok(streams),
+            none => {
+                self.events = Events::with_capacity(STREAM_EVENTS);
+                Ok(none.insert(Box::new(Streams::new(&self.poll)?)))
+            }
+        }
     }
 }
 
@@ -58,10 +91,22 @@ impl Datagrams for Udp {
     }
 
     fn recv(&mut self, buf: &mut [u8]) -> io::Result<Received> {
-        self.socket.receive(buf)
+        let received = self.socket.receive(buf)?;
+        #[cfg(feature = "tls")]
+        return Ok(self.or_of_stream(received, buf));
+        #[cfg(not(feature = "tls"))]
+        Ok(received)
     }
 
     fn send(&mut self, to: SocketAddr, datagram: &[u8]) {
+        #[cfg(feature = "tls")]
+        if is_stream(to) {
+            let now = self.now();
+            if let Some(streams) = &mut self.streams {
+                streams.send(now, to, datagram);
+            }
+            return;
+        }
         self.socket.send(to, datagram);
     }
 
@@ -74,6 +119,42 @@ impl Datagrams for Udp {
         if sleep(&mut self.poll, &mut self.events, at_most)? == Woken::Interrupted {
             self.socket.interrupted();
         }
+        #[cfg(feature = "tls")]
+        if let Some(streams) = &mut self.streams {
+            streams.note(&self.events);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(feature = "tls")]
+impl Udp {
+    /// What was received, or what a stream has if that is nothing.
+    #[inline]
+    fn or_of_stream(&mut self, received: Received, buf: &mut [u8]) -> Received {
+        match received {
+            Received::Empty if self.streams.is_some() => self.receive_from_streams(buf),
+            // Nobody has such an address, and a protocol would take the datagram for one of a stream.
+            Received::Datagram(from, _) if is_stream(from) => Received::Nothing,
+            received => received,
+        }
+    }
+
+    #[cold]
+    fn receive_from_streams(&mut self, buf: &mut [u8]) -> Received {
+        let now = self.now();
+        let Self { streams, poll, events, .. } = self;
+        streams.as_mut().map_or(Received::Empty, |streams| streams.receive(now, poll, events, buf))
+    }
+
+    /// Datagrams that did not fit into the buffers of their streams.
+    fn dropped(&self) -> u64 {
+        self.streams.as_ref().map_or(0, |streams| streams.dropped())
+    }
+
+    /// Lets a protocol reach servers that this trusts over TLS, under the addresses of their streams.
+    pub(crate) fn trust(&mut self, trust: Trust) -> io::Result<()> {
+        self.streams()?.trust(trust);
         Ok(())
     }
 }
@@ -99,6 +180,23 @@ impl Driver<Udp> {
         self.transport_mut().rebind(addr)
     }
 
+    /// Accepts datagrams on TLS streams at `addr` too, for clients whose network lets out no UDP; `certificate` and `key` are PEM
+    /// files. At most `max_streams` are open at once, and 16 of one IPv4 address or one /64 of IPv6. A protocol sees each stream as
+    /// an address that no UDP client has. Returns the address that is listened on.
+    ///
+    /// # Errors
+    /// If a file cannot be used, or the system cannot bind the address.
+    #[cfg(feature = "tls")]
+    pub fn listen_tls(
+        &mut self,
+        addr: SocketAddr,
+        certificate: &std::path::Path,
+        key: &std::path::Path,
+        max_streams: usize,
+    ) -> io::Result<SocketAddr> {
+        self.transport_mut().streams()?.listen(addr, certificate, key, max_streams)
+    }
+
     /// The address that the socket is bound to.
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
@@ -114,6 +212,9 @@ impl Driver<Udp> {
     /// The statistics of the driver's sockets so far.
     #[must_use]
     pub fn stats(&self) -> UdpStats {
-        UdpStats { cut_short: self.cut_short(), ..self.transport().socket.stats() }
+        let stats = UdpStats { cut_short: self.cut_short(), ..self.transport().socket.stats() };
+        #[cfg(feature = "tls")]
+        let stats = UdpStats { buffer_full: stats.buffer_full + self.transport().dropped(), ..stats };
+        stats
     }
 }

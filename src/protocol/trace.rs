@@ -54,6 +54,9 @@ told! {
     /// The relay of this machine: an address on it was allocated, or it refuses, or does not answer.
     #[cfg(feature = "nat")]
     info relay(addr: SocketAddr, change: &str) "relay";
+    /// A stream to a server has opened or ended.
+    #[cfg(feature = "nat")]
+    info stream(addr: SocketAddr, news: &dyn Display) "stream";
     /// A room of a rendezvous was opened, was taken over, has expired, or has got a guest. It is named without an address.
     #[cfg(feature = "nat")]
     info room(room: &dyn Display, change: &str) "room";
