@@ -1,11 +1,13 @@
-//! A rendezvous server on a UDP socket: `cargo run --release --features nat --example rendezvous`. `docs/NAT.md` tells
-//! how to deploy it beside a TURN server.
+//! A rendezvous server on a UDP socket: `cargo run --release --features tls --example rendezvous`. `docs/NAT.md` tells
+//! how to deploy it beside a TURN server. With the feature `nat` alone it has no TLS.
 //!
 //! It runs until Ctrl-C or `kill`, and then prints its counters. Who met whom is printed with `--log-meetings` alone.
 
 mod counters;
 mod metrics;
 mod stop;
+#[cfg(feature = "tls")]
+mod tls;
 
 use clap::Parser;
 use rebout::Randomness;
@@ -53,6 +55,9 @@ struct Args {
     /// The most guests that wait for an answer.
     #[arg(long, default_value_t = 4_096)]
     max_guests: usize,
+    #[cfg(feature = "tls")]
+    #[command(flatten)]
+    tls: tls::TlsArgs,
     /// Print the counters every so many seconds.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     report: Option<u64>,
@@ -97,6 +102,10 @@ fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
     };
     let mut server = RendezvousServer::new(config, Randomness::System)
         .ok_or("the operating system has no random bytes")?;
+    #[cfg(feature = "tls")]
+    let tls = args.tls.listen(&mut udp)?;
+    #[cfg(not(feature = "tls"))]
+    let tls: Option<SocketAddr> = None;
     let metrics = args.metrics.map(metrics::Page::serve).transpose()?;
     stop::listen();
     let addr = udp.local_addr();
@@ -107,6 +116,14 @@ fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
         &[("address", addr.to_string())],
         &format!("the rendezvous is open at {addr}, with {with}"),
     );
+    if let Some(addr) = tls {
+        say(
+            args.json,
+            "tls",
+            &[("address", addr.to_string())],
+            &format!("clients over TLS are accepted at {addr}"),
+        );
+    }
     if let Some(page) = &metrics {
         let url = format!("http://{}/metrics", page.addr());
         say(args.json, "metrics", &[("url", url.clone())], &format!("the counters are at {url}"));

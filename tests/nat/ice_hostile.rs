@@ -409,7 +409,7 @@ fn rendezvous_naming_wrong_addresses_stops_no_match() {
     internet.run_for(ms(12_000));
     let mail: Vec<_> = internet.world.mail().iter().filter(|mail| mail.to == stranger).collect();
     assert!((1..40).contains(&mail.len()), "{} datagrams", mail.len());
-    let relay = RelayOutcome::Silent { server: victim };
+    let relay = RelayOutcome::Silent { server: victim, stream: None };
     let none = Progress::NoWay { why: NoWay::NoPath { relay, symmetric: [false; 2] } };
     assert_eq!(internet.player(JOINER).progress(), none, "two cones need to know where they are seen");
 }

@@ -104,7 +104,7 @@ fn dead_relay_and_wrong_secret_are_told_as_such() {
         let mut internet = Internet::new(plan);
         let (relay, symmetric) = if is_dead {
             internet.relay.kill();
-            (RelayOutcome::Silent { server }, [false; 2])
+            (RelayOutcome::Silent { server, stream: None }, [false; 2])
         } else {
             // The relay shows both machines another port than the rendezvous does.
             (RelayOutcome::Refused { server }, [true; 2])

@@ -43,6 +43,11 @@ pub enum ConnectError {
         /// The reason.
         why: String,
     },
+    /// The certificate authorities that are to be trusted cannot be used.
+    Trust {
+        /// The reason.
+        why: String,
+    },
     /// The operating system has no random bytes.
     Randomness,
     /// Nobody answered the joiner.
@@ -85,6 +90,7 @@ impl fmt::Display for ConnectError {
                 )
             }
             Self::Options { why } => f.write_str(why),
+            Self::Trust { why } => write!(f, "cannot use TLS: {}", crate::shown(why)),
             Self::Socket { addr, why } => write!(f, "cannot use UDP at {addr}: {why}"),
             Self::KeyFile { path, why } => {
                 write!(f, "{}: {why}", crate::shown(&path.display().to_string()))

@@ -50,6 +50,8 @@ pub struct ConnectOptions {
     pub(super) key: Key,
     pub(super) rendezvous: Option<String>,
     pub(super) stun: Option<String>,
+    #[cfg(feature = "tls")]
+    pub(super) authorities: Option<PathBuf>,
     pub(super) relay: RelayPolicy,
     pub(super) randomness: Option<Randomness>,
     pub(super) key_log: Option<PathBuf>,
@@ -65,6 +67,8 @@ impl Default for ConnectOptions {
             key: Key::default(),
             rendezvous: None,
             stun: None,
+            #[cfg(feature = "tls")]
+            authorities: None,
             relay: RelayPolicy::default(),
             randomness: None,
             key_log: None,
@@ -140,6 +144,13 @@ impl ConnectOptions {
     /// it too. [`Connection::share`](super::Connection::share) waits for its answer.
     pub fn stun(self, server: &str) -> Self {
         Self { stun: Some(server.to_owned()), ..self }
+    }
+
+    /// Trusts the certificate authorities in this PEM file instead of those of Mozilla's list, where the rendezvous and the relay are
+    /// reached over TLS: for servers with a certificate of your own, and for networks that read TLS and are allowed to.
+    #[cfg(feature = "tls")]
+    pub fn trust_authorities_in(self, path: impl Into<PathBuf>) -> Self {
+        Self { authorities: Some(path.into()), ..self }
     }
 
     /// Hosts with the key of an earlier [connection](super::Connection::secret_key): its invites stay valid.

@@ -168,6 +168,18 @@ impl Paths {
         self.nat.close(now);
     }
 
+    /// The rendezvous.
+    #[cfg(feature = "tls")]
+    pub(super) fn server(&self) -> Option<SocketAddr> {
+        self.nat.server()
+    }
+
+    /// The transport has streams to servers.
+    #[cfg(feature = "tls")]
+    pub(super) fn allow_streams(&mut self) {
+        self.nat.allow_streams();
+    }
+
     /// This machine has other addresses.
     #[cfg(feature = "udp")]
     pub(super) fn moved(&mut self, here: &Here) {
@@ -194,6 +206,7 @@ impl Paths {
         let path = path.filter(|path| !(path.is_relayed && is_lost));
         info.addr = path.map(|path| path.addr);
         info.is_relayed = path.is_some_and(|path| path.is_relayed);
+        info.is_over_tls = path.is_some_and(|path| path.is_over_tls);
         info.detour = path.and_then(|path| path.detour);
     }
 

@@ -18,6 +18,9 @@ pub struct PeerInfo {
     pub is_verified: bool,
     /// Whether a relay carries the datagrams.
     pub is_relayed: bool,
+    /// Whether this machine reaches the relay over TLS, because its network lets out no UDP: a lost packet delays those behind it by
+    /// at least a round trip to the relay.
+    pub is_over_tls: bool,
     /// The most that the way through the relay can be longer than a direct one, if that is known.
     pub detour: Option<Duration>,
 }

@@ -5,6 +5,8 @@ use super::options::Access;
 use super::text::Named;
 use super::{ConnectError, ConnectOptions, Connection};
 use crate::net::local_addresses;
+#[cfg(feature = "tls")]
+use crate::net::stream::Trust;
 use crate::net::udp::{Udp, UdpDriver};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -18,7 +20,7 @@ impl Connection<Udp> {
     pub fn host(options: &ConnectOptions) -> Result<Self, ConnectError> {
         let driver = bind(options, options.bind)?;
         let addresses = own(driver.local_addr());
-        Self::open(options, driver, &addresses, None)
+        Self::open(options, driver, &addresses, None)?.with_streams(options)
     }
 
     /// Joins a host from a UDP socket of its own. `text` is the host's invite, its offer, or its address.
@@ -29,7 +31,26 @@ impl Connection<Udp> {
         let named = Named::read(text)?;
         let driver = bind(options, options.bind)?;
         let addresses = own(driver.local_addr());
-        Self::open(options, driver, &addresses, Some(&named))
+        Self::open(options, driver, &addresses, Some(&named))?.with_streams(options)
+    }
+
+    /// Lets the rendezvous and the relay be reached over TLS, where there are any. Their certificate has to be that of the name by
+    /// which the rendezvous is known, or of its address if it has none.
+    #[cfg(feature = "tls")]
+    fn with_streams(mut self, options: &ConnectOptions) -> Result<Self, ConnectError> {
+        let Some(paths) = self.layers.paths_mut() else { return Ok(self) };
+        let Some(server) = paths.server() else { return Ok(self) };
+        let name = options.rendezvous.as_deref().map_or_else(|| server.ip().to_string(), host_of);
+        let failed = |error: io::Error| ConnectError::Trust { why: error.to_string() };
+        let trust = Trust::new(&name, options.authorities.as_deref()).map_err(failed)?;
+        self.driver.transport_mut().trust(trust).map_err(failed)?;
+        paths.allow_streams();
+        Ok(self)
+    }
+
+    #[cfg(not(feature = "tls"))]
+    fn with_streams(self, _: &ConnectOptions) -> Result<Self, ConnectError> {
+        Ok(self)
     }
 
     /// Replaces the socket by a new one, for a machine that has changed networks. The peers find the new address by
@@ -64,6 +85,19 @@ fn bind(options: &ConnectOptions, addr: SocketAddr) -> Result<UdpDriver, Connect
         };
         ConnectError::Socket { addr, why }
     })
+}
+
+/// The name of a machine without a port.
+#[cfg(feature = "tls")]
+fn host_of(text: &str) -> String {
+    let bare = text.trim_start_matches('[').trim_end_matches(']');
+    if bare.parse::<IpAddr>().is_ok() {
+        return bare.to_owned();
+    }
+    match text.rsplit_once(':') {
+        Some((host, port)) if port.parse::<u16>().is_ok() => host.trim_matches(['[', ']']).to_owned(),
+        _ => text.to_owned(),
+    }
 }
 
 /// The addresses under which others may reach a socket: its own, or those of all interfaces; loopback on a machine without

@@ -2,6 +2,7 @@
 
 use super::origin::{from_turn, turn};
 use crate::connect::rendezvous::Credentials;
+use crate::net::stream_addr::is_stream;
 use crate::protocol::time::{Span, Time};
 use crate::wire::stun::id_of;
 use std::collections::VecDeque;
@@ -97,7 +98,9 @@ pub(super) enum Heard {
 }
 
 impl Allocation {
-    pub(super) fn new(credentials: &Credentials) -> Self {
+    /// An allocation by these credentials at `server`, which is the address of the credentials or that of a stream to it. Over a stream
+    /// requests are repeated too: what does not fit into its buffer is lost.
+    pub(super) fn new(credentials: &Credentials, server: SocketAddr) -> Self {
         let mut config = TurnConfig::new(TurnCredentials::new(&credentials.user, &credentials.password));
         // Users of a shared secret are known by their name, not by its hash.
         config.set_anonymous_username(Feature::Disabled);
@@ -105,7 +108,7 @@ impl Allocation {
         if credentials.server.is_ipv6() {
             config.set_address_family(AddressFamily::IPV6);
         }
-        let client = TurnClientUdp::allocate(LOCAL, credentials.server, config);
+        let client = TurnClientUdp::allocate(LOCAL, server, config);
         Self {
             client,
             state: State::Asking,
@@ -147,6 +150,11 @@ impl Allocation {
 
     pub(super) fn server(&self) -> SocketAddr {
         self.client.remote_addr()
+    }
+
+    /// Whether the relay is reached over a stream.
+    pub(super) fn is_streamed(&self) -> bool {
+        is_stream(self.server())
     }
 
     pub(super) fn deadline(&self) -> Option<Time> {

@@ -216,7 +216,7 @@ pub(super) fn credentials() -> Credentials {
 }
 
 fn allocation() -> Allocation {
-    Allocation::new(&credentials())
+    Allocation::new(&credentials(), RELAY)
 }
 
 /// The results of one allocation.

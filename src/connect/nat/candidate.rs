@@ -1,5 +1,6 @@
 //! Candidates: the addresses at which a machine may be reached, ours and the peer's.
 
+use crate::net::stream_addr::is_stream;
 use std::net::{IpAddr, SocketAddr};
 
 /// The most candidates that a signal brings.
@@ -28,13 +29,16 @@ pub(super) struct Candidate {
 }
 
 /// Whether anything may be sent to an address that somebody else has named. Loopback and link-local addresses mean this
-/// machine or another one on everybody's own link, and the made-up addresses of paths are ours.
+/// machine or another one on everybody's own link, the made-up addresses of paths are ours, and those of streams are servers'.
 pub(super) fn is_admissible(addr: SocketAddr) -> bool {
     let ip = addr.ip();
     let usable = match ip {
         IpAddr::V4(v4) => !v4.is_broadcast() && !v4.is_link_local() && v4.octets()[0] != 0,
         IpAddr::V6(v6) => {
-            !v6.is_unicast_link_local() && v6.to_ipv4_mapped().is_none() && v6.segments()[0] != 0x0100
+            !v6.is_unicast_link_local()
+                && v6.to_ipv4_mapped().is_none()
+                && v6.segments()[0] != 0x0100
+                && !is_stream(addr)
         }
     };
     usable && addr.port() != 0 && !ip.is_loopback() && !ip.is_multicast() && !ip.is_unspecified()
@@ -101,6 +105,8 @@ mod tests {
             "[fe80::1]:7000",
             "[::ffff:192.0.2.1]:7000",
             "[100:0:0:1::3]:1",
+            "[a002:c000:201::]:443",
+            "[8000::1]:443",
         ];
         assert_eq!(refused.iter().filter(|text| is_admissible(at(text))).count(), 0);
         for text in ["192.168.1.2:7000", "10.0.0.1:1", "203.0.113.9:65535", "[fd00::1]:7", "[2001:db8::1]:7"]

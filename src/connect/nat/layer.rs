@@ -4,6 +4,7 @@ use super::NatTraversal;
 use super::allocation::Heard;
 use super::paths::{Path, is_made_up};
 use crate::connect::seal::Seal;
+use crate::net::stream_addr::{Notice, is_stream};
 use crate::protocol::time::Time;
 use crate::protocol::trace;
 use crate::protocol::{MAX_DATAGRAM, Protocol};
@@ -35,11 +36,14 @@ impl<P: Protocol> Protocol for NatLayer<'_, P> {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
         let now = Time::from(now);
         let first = datagram.first().copied().unwrap_or_default();
-        if RENDEZVOUS.contains(&first) && Some(from) == self.nat.signalling.server() {
-            self.nat.signalling.handle(now, from, datagram);
+        if RENDEZVOUS.contains(&first) && self.nat.signalling.is_server(from) {
+            self.nat.signalling.handle(now, datagram);
             self.nat.outbox.stir();
-        } else if self.nat.relay.is_server(from) && is_of_relay(first) && self.relayed(now, datagram) {
+        } else if self.nat.relay.is_server(from) && is_of_relay(first) && self.relayed(now, from, datagram) {
             // The relay's own, or brought by it.
+        } else if is_stream(from) {
+            // Servers alone are reached over streams.
+            self.noticed(from, datagram);
         } else if self.nat.endpoint.is_relay_only() {
             self.nat.stats.not_relayed += 1;
         } else {
@@ -93,8 +97,8 @@ impl<'a, P: Protocol> NatLayer<'a, P> {
 
     /// Takes a datagram from the relay's address: of itself, or of somebody behind it. `false` if it is neither: a rendezvous that
     /// lies may name the peer's address as the relay's, and the peer's datagrams are then ordinary ones.
-    fn relayed(&mut self, now: Time, datagram: &[u8]) -> bool {
-        match self.nat.relay.handle(now, datagram) {
+    fn relayed(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> bool {
+        match self.nat.relay.handle(now, from, datagram) {
             Heard::Nothing => return false,
             Heard::Own => self.nat.outbox.stir(),
             Heard::Seen(addr) => {
@@ -108,6 +112,16 @@ impl<'a, P: Protocol> NatLayer<'a, P> {
             }
         }
         true
+    }
+
+    /// A stream has opened or ended.
+    #[cold]
+    fn noticed(&mut self, from: SocketAddr, datagram: &[u8]) {
+        let Some(notice) = Notice::read(datagram) else { return self.refuse(from, "nothing of the server") };
+        trace::stream(from, &notice);
+        self.nat.signalling.notice(from, notice);
+        self.nat.relay.notice(from, notice);
+        self.nat.outbox.stir();
     }
 
     /// A datagram that came on a path: a check, or something for the seal.

@@ -15,7 +15,7 @@
 //! | `work.rs` | everything that is due at a time: it runs the parts |
 //! | `endpoint.rs`, `observed.rs` | this machine: addresses, policy, random numbers; where servers have seen it |
 //! | `relay.rs`, `allocation.rs`, `probe.rs` | the relay of this machine; one allocation, by `turn-client-proto`; a STUN question |
-//! | `signalling.rs`, `manual.rs`, `mapping.rs` | how the first signals travel: through a rendezvous, or as texts of the players, with the mapped address that a STUN server sees |
+//! | `signalling.rs`, `route.rs`, `manual.rs`, `mapping.rs` | how the first signals travel: through a rendezvous, over UDP or a stream, or as texts of the players, with the mapped address that a STUN server sees |
 //! | `gathering.rs` | peers that wait for our signal until our candidates are gathered |
 //! | `searches.rs`, `budget.rs` | the searches for all peers; a rate limit on checks to machines that do not answer |
 //! | `search.rs` | the search for one peer: `negotiation.rs` its signals, `nomination.rs` the path that the seal is told of, `fallbacks.rs` |
@@ -71,6 +71,7 @@ mod progress;
 mod relay;
 mod report;
 mod results;
+mod route;
 mod search;
 mod searches;
 mod signal;
@@ -172,6 +173,8 @@ pub(crate) struct PathTo {
     /// The address at its other end.
     pub(crate) addr: SocketAddr,
     pub(crate) is_relayed: bool,
+    /// Whether this machine reaches its relay over TLS.
+    pub(crate) is_over_tls: bool,
     /// The most that the way through a relay can be longer.
     pub(crate) detour: Option<Duration>,
 }
@@ -294,6 +297,12 @@ impl NatTraversal {
         Ok(())
     }
 
+    /// The transport has streams: the rendezvous and the relay are reached over them where UDP brings no answer.
+    pub fn allow_streams(&mut self) {
+        self.signalling.allow_stream();
+        self.relay.allow_stream();
+    }
+
     /// The addresses of this machine's interfaces have changed: they are offered to the peer, and a host registers again.
     pub fn set_addresses(&mut self, addresses: impl IntoIterator<Item = SocketAddr>) {
         self.endpoint.set_addresses(addresses);
@@ -356,7 +365,8 @@ impl NatTraversal {
         let search = self.searches.of(inner);
         let is_relayed = path.relayed || search.is_some_and(|search| search.is_relayed(path));
         let detour = search.filter(|_| is_relayed).and_then(|search| self.detour(search));
-        Some(PathTo { addr: path.remote, is_relayed, detour })
+        let is_over_tls = path.relayed && self.relay.is_streamed();
+        Some(PathTo { addr: path.remote, is_relayed, is_over_tls, detour })
     }
 
     /// The counts so far.

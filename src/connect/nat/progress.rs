@@ -1,6 +1,7 @@
 //! The state of a search for a path and its outcome, in words for a player.
 
 use crate::connect::rendezvous::Denial;
+use crate::net::stream_addr::Notice;
 use crate::protocol::time::Span;
 use core::fmt;
 use core::time::Duration;
@@ -12,7 +13,7 @@ use std::net::SocketAddr;
 /// use rebout::lab::nat::Progress;
 /// use std::time::Duration;
 ///
-/// let relayed = Progress::ThroughRelay { longer: Some(Duration::from_millis(12)) };
+/// let relayed = Progress::ThroughRelay { longer: Some(Duration::from_millis(12)), over_tls: false };
 /// assert_eq!(relayed.to_string(), "through the relay, at most 12 ms longer");
 /// assert!(relayed.is_connected());
 /// ```
@@ -52,6 +53,8 @@ pub enum Progress {
     ThroughRelay {
         /// The most that the detour can cost, if the relay's distance is known.
         longer: Option<Duration>,
+        /// Whether this machine reaches the relay over TLS: a lost packet holds up those behind it.
+        over_tls: bool,
     },
     /// There is no path, or no more.
     NoWay {
@@ -68,6 +71,13 @@ pub enum NoWay {
     RendezvousSilent {
         /// The rendezvous.
         server: SocketAddr,
+    },
+    /// A server does not answer over UDP, and there is no stream to it either.
+    NoStream {
+        /// The server.
+        server: SocketAddr,
+        /// The reason.
+        why: Notice,
     },
     /// The rendezvous refuses.
     Denied {
@@ -109,6 +119,8 @@ pub enum RelayOutcome {
     Silent {
         /// The relay.
         server: SocketAddr,
+        /// Why there is no stream to it, if one was tried.
+        stream: Option<Notice>,
     },
     /// The relay has answered, and gives this machine no address: its secret is not that of the rendezvous, or a quota is
     /// used up.
@@ -160,9 +172,12 @@ impl fmt::Display for Progress {
                 write!(f, "trying {addresses} address{s} of the other machine{relay}")
             }
             Self::Direct => f.write_str("direct"),
-            Self::ThroughRelay { longer: None } => f.write_str("through the relay"),
-            Self::ThroughRelay { longer: Some(longer) } => {
-                write!(f, "through the relay, at most {} ms longer", longer.as_millis())
+            Self::ThroughRelay { longer, over_tls } => {
+                f.write_str("through the relay")?;
+                if *over_tls {
+                    f.write_str(" over TLS, where a lost packet delays those behind it")?;
+                }
+                longer.map_or(Ok(()), |longer| write!(f, ", at most {} ms longer", longer.as_millis()))
             }
             Self::NoWay { why } => why.fmt(f),
         }
@@ -176,6 +191,15 @@ impl fmt::Display for NoWay {
                 f,
                 "The rendezvous at {server} does not answer. Ask whoever runs it, or check that UDP is not blocked here."
             ),
+            Self::NoStream { server, why } => {
+                let ip = server.ip();
+                write!(f, "The server at {ip} does not answer over UDP, and over TLS {why}. ")?;
+                f.write_str(if why.is_about_certificate() {
+                    "Ask whoever runs it; somebody in this network may also be reading its connections."
+                } else {
+                    "Ask whoever runs it, or use another network."
+                })
+            }
             Self::Denied { why } => {
                 write!(f, "The rendezvous refused the connection: {why}. Ask whoever runs it, or try another one.")
             }
@@ -192,8 +216,11 @@ impl fmt::Display for NoWay {
                     RelayOutcome::None => f.write_str(", and there is no relay. ")?,
                     RelayOutcome::NotAllowedHere => f.write_str(", and a relay is not allowed here. ")?,
                     RelayOutcome::NotAllowedThere => f.write_str(", and the other player allows no relay. ")?,
-                    RelayOutcome::Silent { server } => {
+                    RelayOutcome::Silent { server, stream: None } => {
                         write!(f, ", and the relay at {server} does not answer. ")?;
+                    }
+                    RelayOutcome::Silent { server, stream: Some(why) } => {
+                        write!(f, ", and the relay at {server} does not answer over UDP, and over TLS {why}. ")?;
                     }
                     RelayOutcome::Refused { server } => {
                         write!(f, ", and the relay at {server} refuses this machine. ")?;
@@ -271,6 +298,8 @@ mod tests {
         let server = "192.0.2.1:7400".parse().unwrap();
         let all = [
             NoWay::RendezvousSilent { server },
+            NoWay::NoStream { server, why: Notice::UnknownIssuer },
+            NoWay::NoStream { server, why: Notice::Unreachable },
             NoWay::Denied { why: Denial::Full },
             NoWay::HostSilent,
             NoWay::RelayLost,
@@ -295,8 +324,12 @@ mod tests {
             (RelayOutcome::NotAllowedHere, "a relay is not allowed here. Ask"),
             (RelayOutcome::NotAllowedThere, "the other player allows no relay. Ask"),
             (
-                RelayOutcome::Silent { server },
+                RelayOutcome::Silent { server, stream: None },
                 "the relay at 192.0.2.1:3478 does not answer. Ask whoever runs",
+            ),
+            (
+                RelayOutcome::Silent { server, stream: Some(Notice::WrongName) },
+                "does not answer over UDP, and over TLS its certificate is for another name. Ask whoever runs",
             ),
             (
                 RelayOutcome::Refused { server },

@@ -4,11 +4,16 @@ use super::allocation::{Allocation, Heard, State};
 use super::candidate::{Candidate, is_private};
 use super::probe::{Probe, Seen};
 use super::progress::RelayOutcome;
+use super::route::{PATIENCE, stream_to};
 use crate::connect::rendezvous::Credentials;
+use crate::net::stream_addr::{Notice, is_stream};
 use crate::protocol::MAX_DATAGRAM;
 use crate::protocol::time::{Span, Time};
 use crate::protocol::trace;
 use std::net::SocketAddr;
+
+/// While the relay is reached over a stream, it is asked so often whether UDP works again.
+const LOOK_EVERY: Span = Span::from_secs(15);
 
 /// The relay of this machine.
 #[derive(Debug)]
@@ -26,8 +31,30 @@ pub(super) struct Relay {
     known: Option<SocketAddr>,
     /// How far away the relay is.
     round_trip: Option<Span>,
+    streams: Streams,
     /// A datagram on its way into one for the relay.
     scratch: Box<[u8; MAX_DATAGRAM]>,
+}
+
+/// Streams to the relay, for a network that lets out no UDP.
+#[derive(Debug, Default)]
+struct Streams {
+    is_allowed: bool,
+    /// Whether the rendezvous was reached over a stream alone: the relay is not expected to answer over UDP either.
+    is_expected: bool,
+    /// Since when UDP brings no answer.
+    unanswered_since: Option<Time>,
+    look_at: Time,
+    /// How the last stream has ended.
+    failure: Option<Notice>,
+}
+
+impl Streams {
+    /// When a stream is used besides UDP.
+    fn begin_at(&self) -> Option<Time> {
+        let patience = if self.is_expected { Span::ZERO } else { PATIENCE };
+        self.unanswered_since.filter(|_| self.is_allowed).map(|since| since + patience)
+    }
 }
 
 impl Relay {
@@ -42,12 +69,52 @@ impl Relay {
             is_unauthorized: false,
             known: None,
             round_trip: None,
+            streams: Streams::default(),
             scratch: Box::new([0; MAX_DATAGRAM]),
         }
     }
 
     pub(super) fn set_credentials(&mut self, credentials: Credentials) {
         self.credentials = Some(credentials);
+    }
+
+    /// Lets the relay be reached over a stream.
+    pub(super) fn allow_stream(&mut self) {
+        self.streams.is_allowed = true;
+    }
+
+    /// Whether the relay is asked over a stream at once, and not after a while without an answer.
+    pub(super) fn expect_stream(&mut self, is_expected: bool) {
+        self.streams.is_expected = is_expected;
+    }
+
+    /// Whether our address on the relay is reached over a stream.
+    pub(super) fn is_streamed(&self) -> bool {
+        self.current.as_ref().is_some_and(Allocation::is_streamed)
+    }
+
+    /// Takes a notice of a stream. An allocation ends with its stream: another one is asked for over the next.
+    pub(super) fn notice(&mut self, from: SocketAddr, notice: Notice) {
+        if notice == Notice::Opened || self.server().map(stream_to) != Some(from) {
+            return;
+        }
+        self.streams.failure = Some(notice);
+        self.fresh.take_if(|one| one.server() == from);
+        if self.current.take_if(|one| one.server() == from).is_some() {
+            self.stream();
+        }
+    }
+
+    /// Asks for an allocation over a stream.
+    fn stream(&mut self) {
+        if let Some(credentials) = &self.credentials {
+            self.fresh = Some(Allocation::new(credentials, stream_to(credentials.server)));
+        }
+    }
+
+    /// Whether to [look](Self::look) again: how far a stream reaches, and then whether UDP works again.
+    pub(super) fn wants_look(&self, now: Time) -> bool {
+        self.is_streamed() && self.relayed().is_some() && now >= self.streams.look_at
     }
 
     /// Whether this is the address of the relay.
@@ -73,7 +140,8 @@ impl Relay {
 
     /// Whether the relay has neither answered nor refused yet.
     pub(super) fn is_asking(&self) -> bool {
-        self.current.as_ref().is_some_and(|one| one.state() == State::Asking)
+        let is_asking = |one: &Allocation| one.state() == State::Asking;
+        self.relayed().is_none() && self.current.iter().chain(&self.fresh).any(is_asking)
     }
 
     /// Whether a fresh allocation is being asked for.
@@ -98,7 +166,7 @@ impl Relay {
             _ if self.relayed().is_some() => RelayOutcome::Tried,
             None => RelayOutcome::None,
             Some(server) if has_answered => RelayOutcome::Refused { server },
-            Some(server) => RelayOutcome::Silent { server },
+            Some(server) => RelayOutcome::Silent { server, stream: self.streams.failure },
         }
     }
 
@@ -106,7 +174,7 @@ impl Relay {
     pub(super) fn ask(&mut self, now: Time, id: [u8; 12]) {
         let failed = self.current.as_ref().is_none_or(|one| one.state() == State::Failed);
         if failed && let Some(credentials) = &self.credentials {
-            self.current = Some(Allocation::new(credentials));
+            self.current = Some(Allocation::new(credentials, credentials.server));
             self.look(now, id);
         }
     }
@@ -114,6 +182,9 @@ impl Relay {
     /// Asks the relay where it sees this machine.
     pub(super) fn look(&mut self, now: Time, id: [u8; 12]) {
         if let Some(server) = self.server() {
+            self.streams.look_at = now + LOOK_EVERY;
+            let is_measured = self.round_trip.is_some() || !self.is_streamed();
+            let server = if is_measured { server } else { stream_to(server) };
             self.probe = Some(Probe::new(now, server, id));
         }
     }
@@ -124,7 +195,9 @@ impl Relay {
         if !self.is_refreshing()
             && let Some(credentials) = &self.credentials
         {
-            self.fresh = Some(Allocation::new(credentials));
+            let server = credentials.server;
+            let server = if self.is_streamed() { stream_to(server) } else { server };
+            self.fresh = Some(Allocation::new(credentials, server));
         }
     }
 
@@ -136,8 +209,9 @@ impl Relay {
     }
 
     /// Takes a datagram that came from the relay's address.
-    pub(super) fn handle(&mut self, now: Time, datagram: &[u8]) -> Heard {
-        for allocation in self.current.iter_mut().chain(&mut self.fresh) {
+    pub(super) fn handle(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> Heard {
+        let allocations = self.current.iter_mut().chain(&mut self.fresh);
+        for allocation in allocations.filter(|one| one.server() == from) {
             match allocation.handle(now, datagram) {
                 Heard::Nothing => {}
                 heard => {
@@ -146,14 +220,24 @@ impl Relay {
                 }
             }
         }
-        match self.probe.as_mut().and_then(|probe| probe.handle(now, datagram)) {
-            Some(Seen { addr, round_trip }) => {
-                self.round_trip = Some(self.round_trip.map_or(round_trip, |before| before.min(round_trip)));
-                self.probe = None;
-                Heard::Seen(addr)
-            }
-            None => Heard::Nothing,
+        let probe = self.probe.as_mut().filter(|probe| probe.server() == from);
+        let Some(Seen { addr, round_trip }) = probe.and_then(|probe| probe.handle(now, datagram)) else {
+            return Heard::Nothing;
+        };
+        self.probe = None;
+        if self.is_streamed() == is_stream(from) {
+            self.round_trip = Some(self.round_trip.map_or(round_trip, |before| before.min(round_trip)));
         }
+        if is_stream(from) {
+            // It names an address of TCP.
+            return Heard::Own;
+        }
+        if self.is_streamed()
+            && let Some(credentials) = self.credentials.as_ref().filter(|_| !self.is_refreshing())
+        {
+            self.fresh = Some(Allocation::new(credentials, credentials.server));
+        }
+        Heard::Seen(addr)
     }
 
     /// Whether the relay has refused our credentials since the last call: its secret has changed, or they are too old.
@@ -175,6 +259,15 @@ impl Relay {
                 _ => {}
             }
         }
+        let is_unanswered =
+            |one: &Allocation| !one.is_streamed() && one.state() == State::Asking && !one.has_answered();
+        let mut allocations = self.current.iter().chain(&self.fresh);
+        self.streams.unanswered_since =
+            allocations.any(is_unanswered).then(|| self.streams.unanswered_since.unwrap_or(now));
+        let is_streamed = self.current.iter().chain(&self.fresh).any(Allocation::is_streamed);
+        if !is_streamed && self.streams.begin_at().is_some_and(|at| at <= now) {
+            self.stream();
+        }
         // A relay that was restarted does not have the allocation, and one that was away for long has forgotten it.
         let is_gone = |one: &mut Allocation| one.take_mismatch() || was_made && one.state() == State::Failed;
         if self.current.as_mut().is_some_and(is_gone) {
@@ -193,13 +286,21 @@ impl Relay {
         let is_new = core::mem::replace(&mut self.known, relayed) != relayed;
         if let (true, Some(addr)) = (is_new, relayed) {
             trace::relay(addr, "address allocated");
+            if self.is_streamed() {
+                (self.round_trip, self.streams.look_at) = (None, now);
+            } else {
+                self.fresh.take_if(|one| one.is_streamed());
+            }
         }
         is_new
     }
 
     pub(super) fn deadline(&self) -> Time {
         let allocations = self.current.iter().chain(&self.fresh).filter_map(Allocation::deadline);
-        allocations.chain(self.probe.as_ref().and_then(Probe::deadline)).min().unwrap_or(Time::NEVER)
+        let looks = (self.is_streamed() && self.relayed().is_some()).then_some(self.streams.look_at);
+        let streams = self.streams.begin_at().into_iter().chain(looks);
+        let probe = self.probe.as_ref().and_then(Probe::deadline);
+        allocations.chain(probe).chain(streams).min().unwrap_or(Time::NEVER)
     }
 
     /// The next message to the relay.
@@ -275,22 +376,120 @@ mod tests {
     /// Runs a machine behind the port that its router gives it, or whose datagrams are lost. Returns how often its address on the
     /// relay has changed.
     fn run(relay: &mut Relay, server: &mut Liar, time: core::ops::Range<u64>, port: Option<u16>) -> u32 {
+        run_both(relay, server, time, [port, None])
+    }
+
+    /// The same with the ports of UDP and of a stream.
+    fn run_both(
+        relay: &mut Relay,
+        server: &mut Liar,
+        time: core::ops::Range<u64>,
+        ports: [Option<u16>; 2],
+    ) -> u32 {
         let mut changes = 0;
         for now in time.step_by(10).map(ms) {
+            if relay.wants_look(now) {
+                relay.look(now, ID);
+            }
             changes += u32::from(relay.run(now));
             while let Some((to, message)) = relay.poll_transmit(now) {
-                assert_eq!(to, RELAY);
-                let Some(port) = port else { continue };
+                assert!(to == RELAY || to == stream_to(RELAY), "{to}");
+                let Some(port) = ports[usize::from(to != RELAY)] else { continue };
                 if message.starts_with(&[0, 1]) {
-                    assert_eq!(relay.handle(now, &seen(port)), Heard::Seen(([10, 0, 0, 9], port).into()));
+                    let seen_at = ([10, 0, 0, 9], port).into();
+                    let heard = if to == RELAY { Heard::Seen(seen_at) } else { Heard::Own };
+                    assert_eq!(relay.handle(now, to, &seen(port)), heard);
                     continue;
                 }
                 for answer in server.answer_to(now, port, &message) {
-                    relay.handle(now, &answer);
+                    let other = if to == RELAY { stream_to(RELAY) } else { RELAY };
+                    assert_eq!(relay.handle(now, other, &answer), Heard::Nothing, "it was asked elsewhere");
+                    relay.handle(now, to, &answer);
                 }
             }
         }
         changes
+    }
+
+    const UDP: [Option<u16>; 2] = [Some(PORTS[0]), None];
+    const STREAM: [Option<u16>; 2] = [None, Some(PORTS[1])];
+    const BOTH: [Option<u16>; 2] = [Some(PORTS[0]), Some(PORTS[1])];
+
+    /// A relay that was asked, and may be asked over a stream.
+    fn asked() -> (Relay, Liar) {
+        let mut relay = Relay::new();
+        relay.set_credentials(credentials());
+        relay.allow_stream();
+        relay.ask(ms(0), ID);
+        (relay, Liar::new(1))
+    }
+
+    #[test]
+    fn silent_udp_is_followed_by_a_stream_after_two_seconds() {
+        let (mut relay, mut server) = asked();
+        assert_eq!(run_both(&mut relay, &mut server, 0..2_000, STREAM), 0);
+        assert!(relay.is_asking() && !relay.is_streamed());
+        assert_eq!(run_both(&mut relay, &mut server, 2_000..2_300, STREAM), 1);
+        assert_eq!((relay.relayed(), relay.is_streamed()), (relayed(PORTS[1]), true));
+        assert_eq!(relay.round_trip, Some(Span::ZERO), "it was measured over the stream");
+    }
+
+    #[test]
+    fn stream_is_not_waited_for_where_udp_is_known_to_fail() {
+        let (mut relay, mut server) = asked();
+        relay.expect_stream(true);
+        assert_eq!(run_both(&mut relay, &mut server, 0..100, STREAM), 1);
+        assert!(relay.is_streamed());
+    }
+
+    #[test]
+    fn relay_that_answers_over_udp_is_not_asked_over_a_stream() {
+        let (mut relay, mut server) = asked();
+        assert_eq!(run_both(&mut relay, &mut server, 0..30_000, BOTH), 1);
+        assert_eq!((relay.relayed(), relay.is_streamed()), (relayed(PORTS[0]), false));
+        let (mut relay, mut server) = asked();
+        relay.streams.is_allowed = false;
+        assert_eq!(run_both(&mut relay, &mut server, 0..30_000, STREAM), 0, "none is allowed");
+    }
+
+    #[test]
+    fn udp_takes_over_from_a_stream_when_it_works_again() {
+        let (mut relay, mut server) = asked();
+        run_both(&mut relay, &mut server, 0..10_000, STREAM);
+        assert!(relay.is_streamed());
+        assert_eq!(run_both(&mut relay, &mut server, 10_000..27_000, BOTH), 1);
+        assert_eq!((relay.relayed(), relay.is_streamed()), (relayed(PORTS[0]), false));
+        let before = relay.deadline();
+        assert!(before >= ms(27_000), "nothing is looked for any more: {before:?}");
+    }
+
+    #[test]
+    fn stream_that_ends_is_replaced_by_another_with_an_allocation() {
+        let (mut relay, mut server) = asked();
+        run_both(&mut relay, &mut server, 0..3_000, STREAM);
+        relay.notice(stream_to(RELAY), Notice::Opened);
+        assert!(relay.is_streamed());
+        relay.notice(stream_to(RELAY), Notice::Closed);
+        assert!(relay.relayed().is_none() && relay.is_refreshing());
+        let other = [None, Some(PORTS[0])];
+        assert_eq!(run_both(&mut relay, &mut server, 3_000..3_300, other), 2, "none, and then another");
+        assert_eq!((relay.relayed(), relay.is_streamed()), (relayed(PORTS[0]), true));
+    }
+
+    #[test]
+    fn failed_stream_leaves_udp_alone_and_is_told() {
+        let (mut relay, mut server) = asked();
+        run_both(&mut relay, &mut server, 0..2_100, [None; 2]);
+        relay.notice(RELAY, Notice::Expired);
+        assert_eq!(
+            relay.outcome(),
+            RelayOutcome::Silent { server: RELAY, stream: None },
+            "no stream's address"
+        );
+        relay.notice(stream_to(RELAY), Notice::WrongName);
+        assert_eq!(relay.outcome(), RelayOutcome::Silent { server: RELAY, stream: Some(Notice::WrongName) });
+        assert_eq!(run_both(&mut relay, &mut server, 2_100..3_000, UDP), 1);
+        assert_eq!((relay.relayed(), relay.outcome()), (relayed(PORTS[0]), RelayOutcome::Tried));
     }
 
     fn made() -> (Relay, Liar) {
@@ -331,7 +530,7 @@ mod tests {
         relay.run(ms(6_000));
         let (_, request) = relay.poll_transmit(ms(6_000)).unwrap();
         for answer in server.answer_to(ms(6_000), PORTS[0], &request) {
-            assert_eq!(relay.handle(ms(6_000), &answer), Heard::Own);
+            assert_eq!(relay.handle(ms(6_000), RELAY, &answer), Heard::Own);
         }
         assert!(!relay.is_lost());
     }
@@ -414,8 +613,8 @@ mod tests {
             relay.look(ms(asked), ID);
             assert!(relay.deadline() <= ms(asked));
             assert!(relay.poll_transmit(ms(asked)).is_some());
-            assert_ne!(relay.handle(ms(answered), &seen(7)), Heard::Nothing);
-            assert_eq!(relay.handle(ms(answered), &seen(8)), Heard::Nothing, "one answer counts");
+            assert_ne!(relay.handle(ms(answered), RELAY, &seen(7)), Heard::Nothing);
+            assert_eq!(relay.handle(ms(answered), RELAY, &seen(8)), Heard::Nothing, "one answer counts");
         }
         assert_eq!(relay.round_trip, Some(Span::from_millis(10)));
     }

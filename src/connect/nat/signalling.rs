@@ -1,8 +1,10 @@
 //! How the first signals travel: through a rendezvous, or as texts of the players.
 
 use super::progress::{NoWay, Progress};
+use super::route::Route;
 use crate::connect::invite::Rendezvous;
 use crate::connect::rendezvous::{Denial, JoinRequest, Registration, RendezvousEvent};
+use crate::net::stream_addr::Notice;
 use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
 
@@ -10,6 +12,8 @@ use std::net::SocketAddr;
 const RENEW_AFTER: Span = Span::from_secs(300);
 /// A joiner whose INIT nobody has answered asks for a new ticket after this long. A host may have registered its room anew.
 const ASK_AGAIN_AFTER: Span = Span::from_secs(1);
+/// The first byte of packets to a rendezvous.
+const RENDEZVOUS: u8 = 0xE8;
 
 /// How the first signals travel.
 #[derive(Debug)]
@@ -19,6 +23,7 @@ pub(super) struct Signalling {
     ticket: Option<u64>,
     posted: Posted,
     renew_at: Time,
+    route: Route,
     /// Whether the rendezvous has answered, and why there is no answer for now.
     has_answered: bool,
     silence: Option<NoWay>,
@@ -53,6 +58,7 @@ impl Signalling {
             ticket: None,
             posted: Posted::default(),
             renew_at: Time::ZERO + RENEW_AFTER,
+            route: Route::default(),
             has_answered: false,
             silence: None,
         }
@@ -74,6 +80,39 @@ impl Signalling {
         }
     }
 
+    /// Whether a datagram of the rendezvous comes from this address.
+    pub(super) fn is_server(&self, addr: SocketAddr) -> bool {
+        self.route.stream_in_use().or_else(|| self.server()) == Some(addr)
+    }
+
+    /// Lets the rendezvous be reached over a stream.
+    pub(super) fn allow_stream(&mut self) {
+        if let Some(server) = self.server() {
+            self.route.allow_stream(server);
+        }
+    }
+
+    /// Whether the rendezvous is reached over a stream.
+    pub(super) fn is_streamed(&self) -> bool {
+        self.route.is_stream()
+    }
+
+    /// Takes a notice of a stream.
+    pub(super) fn notice(&mut self, from: SocketAddr, notice: Notice) {
+        if self.route.notice(from, notice) {
+            self.begin_anew();
+        }
+    }
+
+    /// The server sees another address of this machine from now on: earlier cookies are of no use.
+    fn begin_anew(&mut self) {
+        match &mut self.client {
+            Client::Host(registration) => registration.refresh(),
+            Client::Joiner(post) => post.begin_anew(),
+            Client::Manual { .. } => {}
+        }
+    }
+
     pub(super) fn first_progress(&self) -> Progress {
         self.server().map_or(Progress::Manual, |server| Progress::Asking { server })
     }
@@ -85,7 +124,10 @@ impl Signalling {
 
     /// Why there is no answer for now.
     pub(super) fn silence(&self) -> Option<NoWay> {
-        self.silence
+        match (self.silence, self.route.failure()) {
+            (Some(NoWay::RendezvousSilent { server }), Some(why)) => Some(NoWay::NoStream { server, why }),
+            (silence, _) => silence,
+        }
     }
 
     /// A joiner's ticket for which no INIT was posted yet.
@@ -112,16 +154,22 @@ impl Signalling {
         }
     }
 
-    pub(super) fn handle(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) {
+    /// Takes a datagram of the [server](Self::is_server).
+    pub(super) fn handle(&mut self, now: Time, datagram: &[u8]) {
+        let Some(server) = self.server() else { return };
+        self.route.answered();
         match &mut self.client {
-            Client::Host(registration) => registration.handle_datagram(now.into(), from, datagram),
-            Client::Joiner(post) => post.handle_datagram(now.into(), from, datagram),
+            Client::Host(registration) => registration.handle_datagram(now.into(), server, datagram),
+            Client::Joiner(post) => post.handle_datagram(now.into(), server, datagram),
             Client::Manual { .. } => {}
         }
     }
 
     /// Lets time pass. `ticket` draws a new ticket of a host.
     pub(super) fn run(&mut self, now: Time, ticket: impl FnOnce() -> Option<u64>) {
+        if self.route.run(now) {
+            self.begin_anew();
+        }
         match &mut self.client {
             Client::Host(registration) => {
                 if registration.wants_ticket(now.into())
@@ -154,10 +202,21 @@ impl Signalling {
             }
             Client::Manual { .. } => (None, Time::NEVER),
         };
-        client.map_or(own, |at| own.min(at.into()))
+        client.map_or(own, |at| own.min(at.into())).min(self.route.deadline())
     }
 
     pub(super) fn poll_transmit(&mut self, now: Time, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        if let Some(stream) = self.route.open(now) {
+            // The first byte of a datagram tells the transport of what kind the stream is.
+            *buf.first_mut()? = RENDEZVOUS;
+            return Some((stream, 1));
+        }
+        let (server, len) = self.poll_client(now, buf)?;
+        self.route.sent(now);
+        Some((self.route.stream_in_use().unwrap_or(server), len))
+    }
+
+    fn poll_client(&mut self, now: Time, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
         match &mut self.client {
             Client::Host(registration) => registration.poll_transmit(now.into(), buf),
             Client::Joiner(post) => post.poll_transmit(now.into(), buf),
@@ -233,6 +292,7 @@ impl Signalling {
 
 #[cfg(test)]
 mod tests {
+    use super::super::route::stream_to;
     use super::*;
     use crate::connect::seal::Randomness;
     use crate::wire::rendezvous::{self, Cookie, Grant, Outcome, Packet, Reply, decode, encode};
@@ -279,7 +339,7 @@ mod tests {
         for tenth in time.start * 10..time.end * 10 {
             let now = Time::ZERO + Span::from_millis(tenth * 100);
             signalling.run(now, || None);
-            while let Some((to, len)) = signalling.poll_transmit(now, &mut buf) {
+            while let Some((_, len)) = signalling.poll_transmit(now, &mut buf) {
                 let answer = match (decode(&buf[..len]).unwrap(), refusal) {
                     (Packet::Ask(ask), Some(why)) => {
                         Packet::Reply(Reply { nonce: ask.nonce, outcome: Outcome::Refused(why) })
@@ -290,7 +350,7 @@ mod tests {
                     _ => continue,
                 };
                 let len = encode(&answer, &mut buf).unwrap();
-                signalling.handle(now, to, &buf[..len]);
+                signalling.handle(now, &buf[..len]);
             }
             // A host that does not answer is none of the server's news.
             let told = told(signalling).into_iter().filter(|told| told != "HostSilent" && told != "silent");
@@ -320,6 +380,41 @@ mod tests {
         assert_eq!(run(&mut joiner, 299..700, None), [3_000, 6_000]);
     }
 
+    /// The destination and the first byte of the datagrams that are due.
+    fn sent(signalling: &mut Signalling, now: Time) -> Vec<(SocketAddr, u8)> {
+        let mut buf = [0; 1_200];
+        signalling.run(now, || Some(1));
+        core::iter::from_fn(|| signalling.poll_transmit(now, &mut buf).map(|(to, _)| (to, buf[0]))).collect()
+    }
+
+    #[test]
+    fn silent_rendezvous_is_asked_over_a_stream() {
+        let stream = stream_to(SERVER);
+        for (mut signalling, first) in [(host(), 0xE8), (joiner(), 0xE9)] {
+            signalling.allow_stream();
+            assert_eq!(sent(&mut signalling, secs(0)), [(SERVER, first)]);
+            assert!(sent(&mut signalling, secs(1)).iter().all(|(to, _)| *to == SERVER));
+            assert!(signalling.deadline() <= secs(2));
+            assert_eq!(sent(&mut signalling, secs(2))[0], (stream, 0xE8), "to be opened");
+            assert!(signalling.is_server(SERVER) && !signalling.is_server(stream));
+            signalling.notice(stream, Notice::Opened);
+            assert!(signalling.is_server(stream) && !signalling.is_server(SERVER));
+            assert_eq!(sent(&mut signalling, secs(2)), [(stream, first)], "at once");
+            signalling.notice(stream, Notice::Closed);
+            assert_eq!(sent(&mut signalling, secs(3)), [(SERVER, first)], "at once");
+        }
+    }
+
+    #[test]
+    fn refused_certificate_is_told_to_the_player() {
+        let mut host = host();
+        host.allow_stream();
+        (0..7).for_each(|at| drop(sent(&mut host, secs(at))));
+        host.notice(stream_to(SERVER), Notice::UnknownIssuer);
+        while host.poll_event().is_some() {}
+        assert_eq!(host.silence(), Some(NoWay::NoStream { server: SERVER, why: Notice::UnknownIssuer }));
+    }
+
     #[test]
     fn a_busy_server_is_no_reason_to_give_up() {
         assert_eq!(run(&mut joiner(), 0..2, Some(Denial::Busy)), [0_u64; 0]);
@@ -332,13 +427,13 @@ mod tests {
         run(&mut joiner, 0..1, None);
         joiner.post(secs(1), &[crate::wire::seal::INIT; 333]);
         for at in (1..8).map(secs) {
-            while let Some((to, len)) = joiner.poll_transmit(at, &mut buf) {
+            while let Some((_, len)) = joiner.poll_transmit(at, &mut buf) {
                 let Packet::Post(rendezvous::Post { nonce, .. }) = decode(&buf[..len]).unwrap() else {
                     panic!("no POST")
                 };
                 let len =
                     encode(&Packet::Reply(Reply { nonce, outcome: Outcome::Posted }), &mut buf).unwrap();
-                joiner.handle(at, to, &buf[..len]);
+                joiner.handle(at, &buf[..len]);
             }
             told.extend(super::tests::told(&mut joiner));
         }
@@ -351,11 +446,11 @@ mod tests {
         let (mut news, mut buf) = (Vec::new(), [0; 1_200]);
         for at in 0..secs_run {
             host.run(secs(at), || Some(1));
-            while let Some((to, len)) = host.poll_transmit(secs(at), &mut buf) {
+            while let Some((_, len)) = host.poll_transmit(secs(at), &mut buf) {
                 let Packet::Register(register) = decode(&buf[..len]).unwrap() else { continue };
                 for answer in answers(register.nonce, at) {
                     let len = encode(&answer, &mut buf).unwrap();
-                    host.handle(secs(at), to, &buf[..len]);
+                    host.handle(secs(at), &buf[..len]);
                 }
             }
             news.extend(told(&mut host).into_iter().map(|told| (at, told)));
@@ -404,11 +499,11 @@ mod tests {
             let mut host = host();
             let mut buf = [0; 1_200];
             host.run(secs(0), || Some(1));
-            let (to, len) = host.poll_transmit(secs(0), &mut buf).unwrap();
+            let (_, len) = host.poll_transmit(secs(0), &mut buf).unwrap();
             let Packet::Register(register) = decode(&buf[..len]).unwrap() else { panic!("no REGISTER") };
             let outcome = Outcome::Refused(why);
             let len = encode(&Packet::Reply(Reply { nonce: register.nonce, outcome }), &mut buf).unwrap();
-            host.handle(secs(0), to, &buf[..len]);
+            host.handle(secs(0), &buf[..len]);
             !told(&mut host).is_empty()
         };
         assert!(!refused(Denial::Busy) && refused(Denial::Full));

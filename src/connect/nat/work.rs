@@ -35,6 +35,10 @@ impl NatTraversal {
         while let Some(event) = self.signalling.poll_event() {
             self.hear(now, event, seal);
         }
+        self.relay.expect_stream(self.signalling.is_streamed());
+        if self.relay.wants_look(now) {
+            self.relay.look(now, self.endpoint.draw_id());
+        }
         if self.relay.run(now) {
             self.stats.allocations += u64::from(self.relay.relayed().is_some());
         }
@@ -300,7 +304,8 @@ impl NatTraversal {
                 if self.relay.is_lost() && silent.is_some_and(|silent| silent >= LOST_AFTER) {
                     return Progress::NoWay { why: NoWay::RelayLost };
                 }
-                Progress::ThroughRelay { longer: self.detour(search) }
+                let over_tls = path.relayed && self.relay.is_streamed();
+                Progress::ThroughRelay { longer: self.detour(search), over_tls }
             }
             Some(_) => Progress::Direct,
             None => self.progress_without_path(now, search),

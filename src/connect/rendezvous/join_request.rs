@@ -69,6 +69,15 @@ impl JoinRequest {
         }
     }
 
+    /// Sends what waits for an answer again at once: the server sees another address of this machine from now on.
+    pub(crate) fn begin_anew(&mut self) {
+        self.cookie = HeldCookie::default();
+        let posting = self.posting.as_mut().map(|posting| &mut posting.exchange);
+        for exchange in self.ask.iter_mut().chain(posting) {
+            *exchange = Exchange::new(exchange.nonce());
+        }
+    }
+
     /// Posts an INIT or a SIGNAL, in place of one that was posted before, until [`settle`](Self::settle) is called. `false` if this
     /// is neither.
     pub fn post(&mut self, signal: &[u8]) -> bool {

@@ -154,6 +154,9 @@ pub struct Player {
     /// Whether a relay may carry the match: allow, never, or only, which hides your address from the other player
     #[arg(long, value_enum, hide_possible_values = true, default_value_t = RelayUse::Allow, help_heading = "Match")]
     pub relay: RelayUse,
+    /// Trust the certificate authorities in this PEM file, where servers are reached over TLS because no UDP leaves
+    #[arg(long, value_name = "FILE", help_heading = "Match")]
+    pub tls_authorities: Option<PathBuf>,
     /// Let a bot play for you
     #[arg(long, help_heading = "Match")]
     pub bot: bool,
@@ -419,6 +422,7 @@ impl Player {
     /// How to connect, apart from whom a host lets in.
     pub fn connect(&self) -> ConnectOptions {
         let options = ConnectOptions::new().relay(self.relay.relay());
+        let options = self.tls_authorities.iter().fold(options, ConnectOptions::trust_authorities_in);
         self.key_log.iter().fold(options, ConnectOptions::log_keys_to)
     }
 }

@@ -475,10 +475,11 @@ impl Match<'_> {
 fn path_line(online: &Online<Duel>) -> Option<String> {
     let (connection, peer) = (online.connection(), online.peer());
     let after = connection.stats().found_after?.as_millis();
+    let over_tls = if peer.is_over_tls { ", over TLS (a lost packet delays those behind it)" } else { "" };
     let (name, more) = match (peer.addr, peer.detour) {
         (None, _) => ("none", format!(". {}", connection.progress())),
         (Some(_), Some(detour)) => ("relayed", format!(", at most {} ms longer", detour.as_millis())),
         (Some(_), None) => (if peer.is_relayed { "relayed" } else { "direct" }, String::new()),
     };
-    Some(format!("path: {name}, found after {after} ms{more}"))
+    Some(format!("path: {name}{over_tls}, found after {after} ms{more}"))
 }
