@@ -21,6 +21,8 @@ declare -A NAT_KIND=()
 
 # The address of the server, in the first family if none is named.
 nat_server() { case ${1:-${NAT_FAMILIES%% *}} in 6) echo 2001:db8:50::2 ;; *) echo 203.0.100.10 ;; esac; }
+# Its second address: two programs share port 443 by two addresses.
+nat_second() { case ${1:-${NAT_FAMILIES%% *}} in 6) echo 2001:db8:50::3 ;; *) echo 203.0.100.14 ;; esac; }
 # An address with a port.
 nat_at() { case $1 in *:*) echo "[$1]:$2" ;; *) echo "$1:$2" ;; esac; }
 
@@ -134,8 +136,8 @@ nat_rules() {
         symmetric) masquerade='masquerade fully-random' ;;
         blocked)
             masquerade='masquerade fully-random'
-            out="udp dport { $NAT_TURN_PORT, $NAT_RENDEZVOUS_PORT } ip daddr $(nat_server 4) accept
-        udp dport { $NAT_TURN_PORT, $NAT_RENDEZVOUS_PORT } ip6 daddr $(nat_server 6) accept"
+            out="udp dport { $NAT_TURN_PORT, $NAT_RENDEZVOUS_PORT } ip daddr { $(nat_server 4), $(nat_second 4) } accept
+        udp dport { $NAT_TURN_PORT, $NAT_RENDEZVOUS_PORT } ip6 daddr { $(nat_server 6), $(nat_second 6) } accept"
             ;;
         tcp) out='iifname != "wan" tcp dport 443 accept' ;;
     esac
@@ -267,6 +269,23 @@ nat_build() {
     # A TURN server sends from its own addresses to others that it must have a route to.
     nat_space server
     nat_cable server eth_server wan server nat_server
+    local family
+    for family in $NAT_FAMILIES; do
+        nat_in server ip addr add "$(nat_second "$family")" dev eth_server
+        nat_in wan ip route add "$(nat_second "$family")" via "$(nat_server "$family")"
+    done
+}
+
+# Makes the certificate of an authority of its own for an address: authority.pem, server.pem and server.key in a folder.
+nat_certificate() {
+    local folder=$1 address=$2 key=(-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes)
+    {
+        openssl req -x509 "${key[@]}" -subj /CN=authority -days 2 -addext basicConstraints=critical,CA:TRUE \
+            -keyout "$folder/authority.key" -out "$folder/authority.pem"
+        openssl req "${key[@]}" -subj /CN=server -keyout "$folder/server.key" -out "$folder/server.csr"
+        openssl x509 -req -in "$folder/server.csr" -CA "$folder/authority.pem" -CAkey "$folder/authority.key" -set_serial 1 -days 2 \
+            -extfile <(printf 'subjectAltName=IP:%s\nbasicConstraints=CA:FALSE\n' "$address") -out "$folder/server.pem"
+    } 2>/dev/null
 }
 
 # The outermost NAT of an uplink.
@@ -293,10 +312,16 @@ RULES
     nat_in "$router" conntrack -F 2>/dev/null
 }
 
-# Writes the configuration of docs/NAT.md for the TURN server, with a secret of its own and the addresses of this network.
+# Writes the configuration of docs/NAT.md for the TURN server, with a secret of its own and the addresses of this network; and with
+# TLS, if there is a folder with a certificate.
 nat_turn_config() {
-    local page=$1 secret=$2 family
-    sed -n '/^```conf turnserver/,/^```/p' "$page" | grep -v '^```' |
+    local page=$1 secret=$2 certificate=$3 family off='^$'
+    if [ -n "$certificate" ]; then
+        off='^no-tls$'
+        sed -n '/^```conf turnserver over TLS/,/^```/p' "$page" | grep -v '^```' |
+            sed "s|^cert=.*|cert=$certificate/server.pem|; s|^pkey=.*|pkey=$certificate/server.key|"
+    fi
+    sed -n '/^```conf turnserver$/,/^```/p' "$page" | grep -v '^```' | grep -v "$off" |
         sed "s/^static-auth-secret=.*/static-auth-secret=$secret/; s/^log-file=.*/log-file=stdout/
              s/^listening-port=.*/listening-port=$NAT_TURN_PORT/; /^listening-ip=/d; /^relay-ip=/d; /^external-ip=/d; /^proc-/d"
     for family in $NAT_FAMILIES; do printf '%s=%s\n' listening-ip "$(nat_server "$family")" relay-ip "$(nat_server "$family")"; done

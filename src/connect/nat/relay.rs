@@ -579,7 +579,7 @@ mod tests {
         let (mut relay, mut server) = (Relay::new(), Liar::new(1));
         assert_eq!(relay.outcome(), RelayOutcome::None);
         relay.set_credentials(Credentials { password: "wrong".to_owned(), ..credentials() });
-        assert_eq!(relay.outcome(), RelayOutcome::Silent { server: RELAY });
+        assert_eq!(relay.outcome(), RelayOutcome::Silent { server: RELAY, stream: None });
         relay.ask(ms(0), ID);
         run(&mut relay, &mut server, 0..1_000, Some(PORTS[0]));
         assert_eq!(relay.outcome(), RelayOutcome::Refused { server: RELAY });
