@@ -292,7 +292,7 @@ fn credentials_are_renewed_on_demand() {
 #[test]
 fn registration_succeeds_after_minutes_of_lost_answers() {
     let mut meeting = Meeting::new(1, config());
-    meeting.world.network_mut().lose(0, 150, |datagram| datagram[0] == 0xED);
+    meeting.world.network_mut().lose(0, 350, |datagram| datagram[0] == 0xED);
     meeting.run(secs(120));
     assert_eq!(meeting.host().observed(), None);
     meeting.run(secs(60));

@@ -367,8 +367,8 @@ fn refusal_does_not_end_an_ask() {
     let refused = RendezvousEvent::Refused(Denial::Version);
     let told: Vec<_> = core::iter::from_fn(|| post.poll_event()).collect();
     assert_eq!(told, vec![refused; 16], "a bounded number");
-    assert_eq!(asked(&mut post, ms(200)).map(|ask| ask.nonce), Some(nonce), "the same question");
-    post.handle_datagram(ms(201), server_addr(), &bytes(&grant(nonce, 9)));
+    assert_eq!(asked(&mut post, ms(250)).map(|ask| ask.nonce), Some(nonce), "the same question");
+    post.handle_datagram(ms(251), server_addr(), &bytes(&grant(nonce, 9)));
     assert!(matches!(post.poll_event(), Some(RendezvousEvent::Ticket { .. })));
     assert_eq!(asked(&mut post, secs(9)), None);
 }
@@ -449,7 +449,7 @@ fn new_init_takes_the_place_of_the_old() {
     assert_eq!(post.poll_timeout(), None);
     post.post(&init(1));
     let (first, sent) = posted(&mut post, ms(1)).unwrap();
-    assert_eq!((sent, post.poll_timeout()), (init(1), Some(ms(201))));
+    assert_eq!((sent, post.poll_timeout()), (init(1), Some(ms(251))));
     post.post(&init(2));
     let (second, sent) = posted(&mut post, ms(2)).unwrap();
     assert!(second != first && sent == init(2));

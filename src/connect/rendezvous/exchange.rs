@@ -2,7 +2,10 @@
 
 use crate::protocol::time::{Span, Time};
 
-const FIRST_WAIT: Span = Span::from_millis(200);
+/// A request is repeated this often, for as many times, and then less often: on a line that loses every third datagram, one post in
+/// four is answered.
+const WAIT: Span = Span::from_millis(250);
+const QUICK_REPEATS: u8 = 16;
 const MAX_WAIT: Span = Span::from_secs(1);
 /// A server that answers nothing for this long is called silent.
 pub(super) const SILENT_AFTER: Span = Span::from_secs(5);
@@ -11,12 +14,12 @@ const MAX_COOKIES: u8 = 8;
 /// A cookie is good for 10 s at the server; one older than this is not worth a signature.
 const COOKIE_GOOD_FOR: Span = Span::from_secs(9);
 
-/// The retransmission of one request: after 200 ms, doubling to 1 s.
+/// The retransmission of one request: every 250 ms for 4 s, and then every second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchange {
     nonce: u64,
     send_at: Time,
-    wait: Span,
+    sent: u8,
     cookies: u8,
     /// When the server was last heard, at first the time of the first sending.
     heard_at: Option<Time>,
@@ -24,7 +27,7 @@ pub(super) struct Exchange {
 
 impl Exchange {
     pub(super) fn new(nonce: u64) -> Self {
-        Self { nonce, send_at: Time::ZERO, wait: FIRST_WAIT, cookies: 0, heard_at: None }
+        Self { nonce, send_at: Time::ZERO, sent: 0, cookies: 0, heard_at: None }
     }
 
     pub(super) fn nonce(&self) -> u64 {
@@ -36,8 +39,8 @@ impl Exchange {
         let is_due = self.send_at <= now;
         if is_due {
             self.heard_at.get_or_insert(now);
-            self.send_at = now + self.wait;
-            self.wait = (self.wait * 2).min(MAX_WAIT);
+            self.send_at = now + if self.sent < QUICK_REPEATS { WAIT } else { MAX_WAIT };
+            self.sent = self.sent.saturating_add(1);
         }
         is_due
     }
@@ -48,7 +51,7 @@ impl Exchange {
         if self.cookies < MAX_COOKIES {
             self.cookies += 1;
             self.send_at = at;
-            self.wait = FIRST_WAIT;
+            self.sent = 0;
         }
     }
 
@@ -101,15 +104,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_is_repeated_at_doubling_intervals_up_to_a_second() {
+    fn a_request_is_repeated_quickly_and_then_every_second() {
         let mut exchange = Exchange::new(1);
         let mut sent = Vec::new();
-        for ms in 0..4_000 {
+        for ms in 0..7_000 {
             if exchange.is_due(Time::ZERO + Span::from_millis(ms)) {
                 sent.push(ms);
             }
         }
-        assert_eq!(sent, [0, 200, 600, 1_400, 2_400, 3_400]);
+        let quick = (0..=16).map(|n| n * 250);
+        assert_eq!(sent, quick.chain([5_000, 6_000]).collect::<Vec<_>>());
     }
 
     #[test]
@@ -145,7 +149,7 @@ mod tests {
         exchange.refused(at(0), at(5_000));
         assert!(exchange.is_due(at(0)));
         exchange.refused(at(10), at(10));
-        assert_eq!(exchange.send_at(), at(200), "no sooner");
+        assert_eq!(exchange.send_at(), at(250), "no sooner");
         exchange.refused(at(10), at(5_000));
         assert_eq!(exchange.send_at(), at(5_000));
         assert!(!exchange.is_silent(at(9_999)) && exchange.is_silent(at(10_000)));
@@ -158,10 +162,10 @@ mod tests {
     fn cookie_restarts_the_intervals() {
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         let mut exchange = Exchange::new(1);
-        let sent = (0..2_000).filter(|ms| exchange.is_due(at(*ms))).count();
-        assert_eq!(sent, 4);
-        exchange.wants_cookie(at(2_000), at(2_000));
-        assert!(exchange.is_due(at(2_000)) && exchange.is_due(at(2_200)));
+        let sent = (0..9_000).filter(|ms| exchange.is_due(at(*ms))).count();
+        assert_eq!(sent, 21);
+        exchange.wants_cookie(at(9_000), at(9_000));
+        assert!(exchange.is_due(at(9_000)) && exchange.is_due(at(9_250)));
     }
 
     #[test]
