@@ -2,7 +2,7 @@
 
 use core::time::Duration;
 use rebout::RelayPolicy;
-use rebout::lab::link::LinkConfig;
+use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::nat::{NatConfig, NatTraversal, Progress};
 use rebout::lab::seal::Seal;
 use rebout::lab::sim::{Clock, Entry, EntryKind, Machine, NatKind, World};
@@ -133,6 +133,10 @@ pub(crate) struct Plan {
     pub(crate) joins_at_millis: u64,
     /// The secret that the rendezvous shares with the relay, or believes to share.
     pub(crate) secret: &'static [u8],
+    /// Loss on the line of each player, each way.
+    pub(crate) loss_percent: u32,
+    /// Whether the match waits for 30 s through an outage.
+    pub(crate) waits: bool,
     pub(crate) frames: u32,
     pub(crate) seed: u64,
 }
@@ -148,6 +152,8 @@ impl Plan {
             latency_millis: 20,
             joins_at_millis: 500,
             secret: SECRET,
+            loss_percent: 0,
+            waits: false,
             frames: 600,
             seed: 7,
         }
@@ -202,7 +208,16 @@ impl Internet {
         let game = |id: u64| {
             Config::new(0xB0).with(|config| {
                 config.lobby.entropy = Some(plan.seed ^ id << 20 | 1);
-                config.timeouts.join_timeout = if plan.manual { ms(600_000) } else { ms(10_000) };
+                config.timeouts.join_timeout = match (plan.manual, plan.loss_percent) {
+                    (true, _) => ms(600_000),
+                    (false, 0) => ms(10_000),
+                    // As a `Connection` has it.
+                    (false, _) => ms(25_000),
+                };
+                if plan.waits {
+                    config.timeouts.lost_after = ms(30_000);
+                    config.timeouts.no_progress_after = ms(30_000);
+                }
                 config.lobby.user_data = NAME.to_vec();
             })
         };
@@ -240,8 +255,18 @@ impl Internet {
         let mut internet = Self { world, nats: [None; 2], relay, invite, answer };
         for id in 0..2 {
             internet.connect(id, plan);
+            let loss = Chance::percent(plan.loss_percent);
+            let line = LinkConfig { loss, ..LinkConfig::new(ms(plan.latency_millis)) };
+            for other in (0..internet.world.network().endpoints()).filter(|other| *other != id) {
+                internet.set_line(id, other, line);
+            }
         }
         internet
+    }
+
+    /// Sets both directions between two machines, unless a firewall is between them.
+    pub(crate) fn set_line(&mut self, one: usize, two: usize, line: LinkConfig) {
+        self.world.network_mut().set_links(one, two, line);
     }
 
     /// Puts a player behind its router.

@@ -14,12 +14,17 @@ use turn_client_proto::types::stun::{AddressFamily, attribute::Username, message
 use turn_server_proto::api::{Transmit, TurnServerApi, TurnServerPollRet};
 use turn_server_proto::server::TurnServer;
 
+const ALLOCATE: [u8; 2] = [0x00, 0x03];
+const ALLOCATED: [u8; 2] = [0x01, 0x03];
+
 struct Shared {
     server: TurnServer,
     listen: SocketAddr,
     /// The ports that may still be given away.
     free: VecDeque<SocketAddr>,
     out: VecDeque<(SocketAddr, SocketAddr, Vec<u8>)>,
+    /// The answers that made an allocation, for requests that come again: the state machine would refuse those.
+    made: Vec<(SocketAddr, Vec<u8>)>,
     users: Vec<String>,
     dead: bool,
     allocated: usize,
@@ -54,6 +59,7 @@ impl RelayServer {
             listen,
             free: relayed,
             out: VecDeque::new(),
+            made: Vec::new(),
             users: Vec::new(),
             dead: false,
             allocated: 0,
@@ -164,6 +170,9 @@ impl Shared {
             );
         }
         while let Some(sent) = self.server.poll_transmit(instant(now)) {
+            if sent.data.starts_with(&ALLOCATED) {
+                self.made.push((sent.to, sent.data.clone()));
+            }
             self.out.push_back((sent.from, sent.to, sent.data));
         }
     }
@@ -189,6 +198,13 @@ impl Protocol for Port {
                 shared.out.push_back((self.addr, from, binding_answer(datagram, from)));
                 return;
             }
+        }
+        let is_repeated =
+            |answer: &[u8]| datagram.starts_with(&ALLOCATE) && datagram.get(8..20) == answer.get(8..20);
+        if let Some((to, answer)) = shared.made.iter().find(|(to, answer)| *to == from && is_repeated(answer))
+        {
+            shared.out.push_back((self.addr, *to, answer.clone()));
+            return;
         }
         let transmit = Transmit::new(datagram, TransportType::Udp, from, self.addr);
         if let Some(answer) = shared.server.recv(transmit, instant(now)) {

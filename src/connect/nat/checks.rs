@@ -1,6 +1,6 @@
 //! The connectivity checks of one search: an ICE agent, and the rules for which of its messages count.
 
-use super::candidate::{Bases, Candidate, Kind};
+use super::candidate::{Bases, Candidate, Kind, MAX_CANDIDATES};
 use super::origin::Origin;
 use super::paths::Path;
 use super::results::{MAX_UNANSWERED, Results};
@@ -12,13 +12,18 @@ use std::net::SocketAddr;
 
 /// The time between two checks.
 const PACE: Span = Span::from_millis(20);
-/// The time until a check is repeated, which doubles.
-const REPEAT: Span = Span::from_millis(250);
+/// The time until a check is repeated, which doubles up to the second until a while after a path was chosen: of two checks on lines that
+/// lose every third datagram, one in four is answered, and the peer has to hear of the choice.
+const REPEAT: Span = Span::from_millis(200);
+const MAX_REPEAT: Span = Span::from_millis(400);
+const SETTLES: Span = Span::from_secs(2);
 /// The time between checks of a path that works: they keep the mappings of NATs and cost little.
 const KEEP_ALIVE: Span = Span::from_secs(5);
 /// The most addresses of ours that the agent knows. A NAT may show another one to each path; a peer that names a new one in each
 /// answer would add them without end.
 const MAX_LOCAL: usize = 32;
+/// The most candidates of a peer in one search: as many as two signals name.
+const MAX_REMOTE: usize = 2 * MAX_CANDIDATES;
 /// The first bytes of a check: a STUN binding request.
 const CHECK: [u8; 2] = [0x00, 0x01];
 
@@ -33,6 +38,9 @@ pub(super) struct Checks {
     results: Results,
     /// The path that our agent has chosen, if it controls.
     nominated: Option<Path>,
+    /// When a path was first chosen, and when a check of the peer last came from an address that it has named.
+    chosen_at: Option<Time>,
+    checked_at: Option<Time>,
     deadline: Time,
 }
 
@@ -43,8 +51,8 @@ impl Checks {
         agent.set_control_tie_breaker(part.tie_breaker);
         agent.set_timing_advance(PACE.into());
         agent.set_initial_stun_rto(REPEAT.into());
-        agent.set_max_stun_rto(KEEP_ALIVE.into());
-        agent.set_max_stun_retransmits(usize::from(MAX_UNANSWERED));
+        agent.set_max_stun_rto(MAX_REPEAT.into());
+        agent.set_max_stun_retransmits(2 * usize::from(MAX_UNANSWERED));
         let bases = part.bases;
         let local = bases.direct.iter().flatten().map(|addr| is::Candidate::host(*addr, Protocol::Udp));
         let relayed = bases.relayed.map(|addr| is::Candidate::relayed(addr, addr, Protocol::Udp));
@@ -59,6 +67,8 @@ impl Checks {
             remote: Vec::new(),
             results: Results::default(),
             nominated: None,
+            chosen_at: None,
+            checked_at: None,
             deadline: Time::ZERO,
         }
     }
@@ -71,7 +81,17 @@ impl Checks {
     /// The peer's part of the search: checks begin.
     pub(super) fn begin(&mut self, credentials: &Credentials, candidates: &[Candidate]) {
         self.agent.set_remote_credentials(credentials.for_ice());
-        for Candidate { kind, addr } in candidates {
+        self.remote.clear();
+        self.extend(candidates);
+    }
+
+    /// Adds candidates of the peer to those that are checked.
+    pub(super) fn extend(&mut self, candidates: &[Candidate]) {
+        for candidate @ Candidate { kind, addr } in candidates {
+            if self.remote.len() == MAX_REMOTE || self.remote.iter().any(|one| one.addr == *addr) {
+                continue;
+            }
+            self.remote.push(*candidate);
             let candidate = match kind {
                 Kind::Host => is::Candidate::host(*addr, Protocol::Udp),
                 Kind::Reflexive => is::Candidate::server_reflexive(*addr, *addr, Protocol::Udp),
@@ -81,8 +101,23 @@ impl Checks {
                 self.agent.add_remote_candidate(candidate);
             }
         }
-        self.remote = candidates.to_vec();
         self.deadline = Time::ZERO;
+    }
+
+    /// Our address on a relay, which came to be known after the checks had begun.
+    pub(super) fn set_relayed(&mut self, relayed: SocketAddr) {
+        if self.bases.relayed.is_none()
+            && let Ok(candidate) = is::Candidate::relayed(relayed, relayed, Protocol::Udp)
+        {
+            self.bases.relayed = Some(relayed);
+            self.agent.add_local_candidate(candidate);
+            self.deadline = Time::ZERO;
+        }
+    }
+
+    /// Whether these are the credentials of the peer in this search.
+    pub(super) fn are_of_peer(&self, credentials: &Credentials) -> bool {
+        self.agent.remote_credentials() == Some(&credentials.for_ice())
     }
 
     /// Forgets the results so far: each path gets new checks.
@@ -90,7 +125,7 @@ impl Checks {
         let credentials = self.agent.local_credentials().clone();
         self.agent.ice_restart(credentials, true);
         self.results.clear();
-        self.nominated = None;
+        (self.nominated, self.chosen_at) = (None, None);
     }
 
     /// Whether the peer's part is known.
@@ -128,6 +163,9 @@ impl Checks {
         if !noted {
             return false;
         }
+        if message.is_binding_request() && self.is_named(path) {
+            self.checked_at = Some(now);
+        }
         if message.is_binding_request() && message.use_candidate() && !self.controlling {
             self.results.note_choice(path);
         }
@@ -156,6 +194,11 @@ impl Checks {
     /// Lets time pass.
     pub(super) fn run(&mut self, now: Time) {
         if self.deadline <= now {
+            if self.chosen_at.is_none() && self.chosen().is_some() {
+                self.chosen_at = Some(now);
+            }
+            let is_settled = self.chosen_at.is_some_and(|at| now >= at + SETTLES);
+            self.agent.set_max_stun_rto(if is_settled { KEEP_ALIVE } else { MAX_REPEAT }.into());
             self.agent.handle_timeout(self.origin.ice(now));
             self.take_events();
             let next = self.agent.poll_timeout();
@@ -206,6 +249,11 @@ impl Checks {
     /// Whether a message is a check on a path that has never answered one.
     pub(super) fn is_unproven(&self, path: Path, message: &[u8]) -> bool {
         message.starts_with(&CHECK) && self.answered_at(path).is_none()
+    }
+
+    /// Whether a check of the peer has come a moment ago: both sides have each other's signals.
+    pub(super) fn is_checked(&self, now: Time) -> bool {
+        self.checked_at.is_some_and(|at| now < at + SETTLES)
     }
 
     /// The other ends of the paths through our relay on which a check was answered.
@@ -278,6 +326,29 @@ mod tests {
         assert!(one.handle(later, from(ADDRS[1]), &answer));
         assert_eq!(one.chosen(), Some((from(ADDRS[1]), Span::from_millis(30))));
         assert!(!one.handle(later, from(ADDRS[1]), &answer), "again");
+    }
+
+    #[test]
+    fn late_candidates_are_checked_in_the_same_search() {
+        let [mut one, _] = pair();
+        let sent_to = |one: &mut Checks, from: u64| {
+            let mut found = Vec::new();
+            for now in (from..from + 300).step_by(5).map(|ms| Time::ZERO + Span::from_millis(ms)) {
+                one.run(now);
+                found.extend(core::iter::from_fn(|| one.poll_transmit(now)).map(|(path, _)| path));
+            }
+            found
+        };
+        assert!(sent_to(&mut one, 0).iter().all(|path| *path == from(ADDRS[1])));
+        let late = |last: u8| Candidate { kind: Kind::Reflexive, addr: ([198, 51, 100, last], 7).into() };
+        one.extend(&[late(1), late(1)]);
+        assert!(sent_to(&mut one, 300).contains(&Path { relayed: false, remote: late(1).addr }));
+        one.set_relayed(at("192.0.2.99:9"));
+        assert!(sent_to(&mut one, 600).contains(&Path { relayed: true, remote: late(1).addr }));
+        one.set_relayed(at("192.0.2.98:9"));
+        assert_eq!(one.bases.relayed, Some(at("192.0.2.99:9")), "it is not replaced");
+        (0..100).for_each(|last| one.extend(&[late(last)]));
+        assert_eq!(one.remote().len(), MAX_REMOTE);
     }
 
     #[test]

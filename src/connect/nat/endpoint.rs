@@ -194,7 +194,10 @@ mod tests {
         let (server, peer) = ("198.51.100.1:3479", of(Kind::Host, "192.0.2.2:7000"));
         let signal = |candidates| Signal {
             no_relay: false,
+            wants_answer: false,
             generation: 0,
+            revision: 1,
+            heard: 0,
             credentials: Credentials::draw(&[0; 32]),
             candidates,
         };

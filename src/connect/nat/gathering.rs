@@ -78,7 +78,15 @@ mod tests {
 
     fn guest(number: u64) -> Guest {
         let credentials = Credentials::draw(&[0; 32]);
-        let signal = Signal { no_relay: false, generation: 0, credentials, candidates: Vec::new() };
+        let signal = Signal {
+            no_relay: false,
+            wants_answer: false,
+            generation: 0,
+            revision: 1,
+            heard: 0,
+            credentials,
+            candidates: Vec::new(),
+        };
         Guest { number, inner: ([192, 0, 2, 1], 7).into(), signal }
     }
 

@@ -17,8 +17,9 @@
 //! | `relay.rs`, `allocation.rs`, `probe.rs` | the relay of this machine; one allocation, by `turn-client-proto`; a STUN question |
 //! | `signalling.rs`, `route.rs`, `manual.rs`, `mapping.rs` | how the first signals travel: through a rendezvous, over UDP or a stream, or as texts of the players, with the mapped address that a STUN server sees |
 //! | `gathering.rs` | peers that wait for our signal until our candidates are gathered |
+//! | `seeking.rs` | signals through the rendezvous: late candidates, and peers to which no path works any more |
 //! | `searches.rs`, `budget.rs` | the searches for all peers; a rate limit on checks to machines that do not answer |
-//! | `search.rs` | the search for one peer: `negotiation.rs` its signals, `nomination.rs` the path that the seal is told of, `fallbacks.rs` |
+//! | `search.rs` | the search for one peer: `negotiation.rs` its signals, `carrier.rs` their way through the rendezvous, `nomination.rs` the path that the seal is told of, `fallbacks.rs` |
 //! | `checks.rs`, `results.rs`, `origin.rs` | connectivity checks, by the ICE agent of `is`; their results; its clock |
 //! | `signal.rs`, `candidate.rs`, `paths.rs` | values: a signal and its bytes, addresses of either side, paths and made-up addresses for them |
 //! | `outbox.rs` | datagrams that wait, and when something is due |
@@ -53,6 +54,7 @@
 mod allocation;
 mod budget;
 mod candidate;
+mod carrier;
 mod checks;
 mod endpoint;
 mod fallbacks;
@@ -74,6 +76,7 @@ mod results;
 mod route;
 mod search;
 mod searches;
+mod seeking;
 mod signal;
 mod signalling;
 mod stats;
@@ -250,7 +253,7 @@ impl NatTraversal {
         }
         let ticket = seal.renew_ticket()?;
         let search = self.begin_search(now.into(), NOBODY, false);
-        let signal = search.negotiation().text().to_vec();
+        let signal = search.negotiation().text();
         self.manual.offered(search);
         let stun = self.manual.stun().filter(|(_, has_answered)| *has_answered).map(|(server, _)| server);
         Some(Offer { key, ticket, stun, signal })
@@ -264,7 +267,7 @@ impl NatTraversal {
         }
         let (ticket, signal) = self.manual.offer()?.clone();
         let mut search = self.begin_search(now.into(), seal.target()?, true);
-        let init = seal.write_init(now, ticket, search.negotiation().text())?;
+        let init = seal.write_init(now, ticket, &search.negotiation().text())?;
         self.admit(now.into(), &mut search, &signal);
         self.searches.replace(search);
         self.manual.wait(now.into());
@@ -290,7 +293,7 @@ impl NatTraversal {
         let mut search = self.manual.take_offered().ok_or(SealRefusal::Unexpected)?;
         search.set_peer(now.into(), inner);
         self.admit(now.into(), &mut search, &signal);
-        self.manual.set_resp(seal.answer_signal(now, inner, search.negotiation().text()));
+        self.manual.set_resp(seal.answer_signal(now, inner, &search.negotiation().text()));
         self.report.begin_anew(now.into());
         self.searches.add(search);
         self.outbox.stir();

@@ -1,36 +1,63 @@
-//! The signals of one search: ours, when it is repeated, and whether the peer's belongs to a newer search.
+//! The signals of one search: ours and when it is repeated, and whether the peer's belongs to a newer search or adds to this one.
 
-use super::candidate::Candidate;
-use super::signal::{OwnPart, Signal};
+use super::candidate::{Candidate, Kind, MAX_CANDIDATES};
+use super::signal::{Credentials, OwnPart, Signal};
 use crate::protocol::time::{Span, Time};
 
-/// A signal is sent again after this long, which doubles, while the peer's is missing.
+/// A signal is sent again after this long, which doubles, while the peer has not said that it has it.
 pub(super) const REPEAT: Span = Span::from_millis(150);
 /// A signal of ours is sent so often at most.
 const MAX_REPEATS: u32 = 6;
 /// A peer's new search is taken up at most this often.
 const RESTART_AFTER: Span = Span::from_millis(500);
+/// The revision of the first signal of each search.
+const FIRST: u8 = 1;
 
 /// The signals of one search.
 #[derive(Debug)]
 pub(super) struct Negotiation {
     /// The number of the search.
     generation: u8,
-    /// Our signal, and the candidates in it.
-    text: Vec<u8>,
-    candidates: Vec<Candidate>,
-    /// When our signal is to be sent again, and how often it was.
-    repeat_at: Time,
-    repeats: u32,
-    /// When the peer's signal was last taken up, or answered.
+    ours: Ours,
+    /// The newest revision of the peer's signal that came; 0 before the first.
+    heard: u8,
+    /// When the peer's signal last began a search.
     heard_at: Time,
 }
 
+/// Our signal.
+#[derive(Debug)]
+struct Ours {
+    credentials: Credentials,
+    no_relay: bool,
+    /// All candidates that were named in this search, the newest first.
+    candidates: Vec<Candidate>,
+    /// Raised by each candidate that is added.
+    revision: u8,
+    /// The newest revision that the peer has.
+    arrived: u8,
+    /// When it is to be sent again, when it was last sent, and how often this revision was.
+    repeat_at: Time,
+    sent_at: Option<Time>,
+    repeats: u32,
+}
+
+impl Ours {
+    fn new(part: OwnPart, arrived: u8, repeat_at: Time) -> Self {
+        let OwnPart { credentials, candidates, no_relay, .. } = part;
+        let (sent_at, repeats) = (None, 0);
+        Self { credentials, no_relay, candidates, revision: FIRST, arrived, repeat_at, sent_at, repeats }
+    }
+
+    fn has_arrived(&self) -> bool {
+        self.arrived >= self.revision
+    }
+}
+
 impl Negotiation {
-    /// The first signals, which travel with the handshake.
+    /// The first signals, which travel with the handshake and are repeated with it.
     pub(super) fn new(now: Time, part: OwnPart) -> Self {
-        let (text, candidates) = written(0, part);
-        Self { generation: 0, text, candidates, repeat_at: Time::NEVER, repeats: 0, heard_at: now }
+        Self { generation: 0, ours: Ours::new(part, FIRST, Time::NEVER), heard: 0, heard_at: now }
     }
 
     /// Begins a new search.
@@ -45,19 +72,44 @@ impl Negotiation {
     }
 
     fn renew(&mut self, now: Time, generation: u8, part: OwnPart) {
-        self.generation = generation;
-        (self.text, self.candidates) = written(generation, part);
-        (self.repeat_at, self.repeats) = (now, 0);
+        (self.generation, self.ours, self.heard) = (generation, Ours::new(part, 0, now), 0);
+    }
+
+    /// Adds candidates that came to be known late to the search that is on. `false` if that needs a new search: its address on a
+    /// relay is the base of checks, and cannot be replaced.
+    pub(super) fn extend(&mut self, now: Time, late: &[Candidate]) -> bool {
+        let ours = &mut self.ours;
+        let has_relay = ours.candidates.iter().any(|one| one.kind == Kind::Relayed);
+        let replaces = has_relay && late.iter().any(|one| one.kind == Kind::Relayed);
+        let Some(revision) = ours.revision.checked_add(1).filter(|_| !replaces) else { return false };
+        // The reader takes the first ones of each machine.
+        ours.candidates.splice(..0, late.iter().copied());
+        ours.candidates.truncate(MAX_CANDIDATES);
+        (ours.revision, ours.repeat_at, ours.repeats) = (revision, now, 0);
+        true
     }
 
     /// Our signal.
-    pub(super) fn text(&self) -> &[u8] {
-        &self.text
+    pub(super) fn text(&self) -> Vec<u8> {
+        let Ours { credentials, no_relay, revision, .. } = self.ours;
+        let (generation, heard, candidates) = (self.generation, self.heard, self.ours.candidates.clone());
+        let wants_answer = !self.ours.has_arrived();
+        Signal { no_relay, wants_answer, generation, revision, heard, credentials, candidates }.encode()
     }
 
-    /// Whether these are the candidates of our signal.
-    pub(super) fn has_named(&self, candidates: impl Iterator<Item = Candidate>) -> bool {
-        candidates.eq(self.candidates.iter().copied())
+    /// Those of our candidates that no signal of this search has named.
+    pub(super) fn unnamed(&self, candidates: impl Iterator<Item = Candidate>) -> Vec<Candidate> {
+        candidates.filter(|one| !self.ours.candidates.contains(one)).collect()
+    }
+
+    /// The number of the search and the revision of our signal.
+    pub(super) fn revision(&self) -> (u8, u8) {
+        (self.generation, self.ours.revision)
+    }
+
+    /// Whether the peer has our newest signal.
+    pub(super) fn has_arrived(&self) -> bool {
+        self.ours.has_arrived()
     }
 
     /// Whether this is the first search for the peer.
@@ -75,36 +127,115 @@ impl Negotiation {
         signal.generation == self.generation
     }
 
-    /// The peer has answered our signal.
-    pub(super) fn answered(&mut self) {
-        self.repeat_at = Time::NEVER;
+    /// Takes the peer's signal of this search: which of ours it has, and whether it wants an answer.
+    pub(super) fn take(&mut self, now: Time, signal: &Signal) {
+        self.heard = self.heard.max(signal.revision);
+        self.ours.arrived = self.ours.arrived.max(signal.heard.min(self.ours.revision));
+        if self.ours.has_arrived() {
+            self.ours.repeat_at = Time::NEVER;
+        }
+        self.answer(now, signal);
     }
 
-    /// The peer repeats its answer: ours was lost.
-    pub(super) fn heard_again(&mut self, now: Time) {
-        if self.repeat_at == Time::NEVER && now.since(self.heard_at) >= REPEAT {
-            (self.heard_at, self.repeat_at) = (now, now);
+    /// Sends our signal to a peer that wants it, not too often. A peer that is behind learns of the newer search by it.
+    pub(super) fn answer(&mut self, now: Time, signal: &Signal) {
+        if signal.wants_answer {
+            let rested_at = self.ours.sent_at.map_or(now, |at| at + REPEAT);
+            self.ours.repeat_at = self.ours.repeat_at.min(rested_at.max(now));
         }
     }
 
-    /// Whether our signal is to be sent now. It is repeated unless the peer has answered.
-    pub(super) fn take_due(&mut self, now: Time, is_answered: bool) -> bool {
-        let is_due = self.repeat_at <= now;
+    /// Whether our signal is to be sent now. It is repeated until it has arrived.
+    pub(super) fn take_due(&mut self, now: Time) -> bool {
+        let ours = &mut self.ours;
+        let is_due = ours.repeat_at <= now;
         if is_due {
-            self.repeats += 1;
-            let again = !is_answered && self.repeats < MAX_REPEATS;
-            self.repeat_at = if again { now + REPEAT * (1 << (self.repeats - 1)) } else { Time::NEVER };
+            ours.repeats = ours.repeats.saturating_add(1);
+            let again = !ours.has_arrived() && ours.repeats < MAX_REPEATS;
+            ours.repeat_at = if again { now + REPEAT * (1 << (ours.repeats - 1)) } else { Time::NEVER };
+            ours.sent_at = Some(now);
         }
         is_due
     }
 
     pub(super) fn deadline(&self) -> Time {
-        self.repeat_at
+        self.ours.repeat_at
     }
 }
 
-fn written(generation: u8, part: OwnPart) -> (Vec<u8>, Vec<Candidate>) {
-    let OwnPart { credentials, candidates, no_relay, .. } = part;
-    let signal = Signal { no_relay, generation, credentials, candidates };
-    (signal.encode(), signal.candidates)
+#[cfg(test)]
+mod tests {
+    use super::super::candidate::Bases;
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn candidate(kind: Kind, last: u8) -> Candidate {
+        Candidate { kind, addr: ([192, 0, 2, last], 7).into() }
+    }
+
+    fn part(seed: u8) -> OwnPart {
+        let (credentials, candidates) = (Credentials::draw(&[seed; 32]), vec![candidate(Kind::Host, seed)]);
+        OwnPart { credentials, tie_breaker: 1, bases: Bases::default(), candidates, no_relay: false }
+    }
+
+    fn signal(negotiation: &Negotiation) -> Signal {
+        Signal::decode(&negotiation.text()).unwrap()
+    }
+
+    #[test]
+    fn late_candidate_is_sent_in_the_same_search_until_it_has_arrived() {
+        let (mut one, mut two) = (Negotiation::new(at(0), part(1)), Negotiation::new(at(0), part(2)));
+        two.take(at(0), &signal(&one));
+        one.take(at(0), &signal(&two));
+        assert!(!one.take_due(at(9_000)) && !signal(&one).wants_answer, "the handshake has brought it");
+        let late = candidate(Kind::Reflexive, 9);
+        assert_eq!(one.unnamed([late, candidate(Kind::Host, 1)].into_iter()), [late]);
+        assert!(one.extend(at(100), &[late]) && one.unnamed([late].into_iter()).is_empty());
+        let sent: Vec<u64> = (100..20_000).filter(|ms| one.take_due(at(*ms))).collect();
+        assert_eq!(sent, [100, 250, 550, 1_150, 2_350, 4_750], "not for ever");
+        let named = signal(&one);
+        assert_eq!((named.generation, named.revision, named.wants_answer), (0, 2, true));
+        assert_eq!((named.credentials, &named.candidates[0]), (part(1).credentials, &late));
+        // The peer's signal of before does not say that it has arrived.
+        let before = signal(&two);
+        one.take(at(5_000), &before);
+        assert!(!one.has_arrived());
+        two.take(at(5_000), &named);
+        assert!(two.take_due(at(5_000)) && !two.take_due(at(9_000)), "one answer");
+        one.take(at(5_040), &signal(&two));
+        assert!(one.has_arrived() && !one.take_due(at(9_000)), "an answer is not answered");
+        two.take(at(5_100), &named);
+        assert!(!two.take_due(at(5_149)) && two.take_due(at(5_150)), "the answer was lost");
+    }
+
+    #[test]
+    fn another_relay_address_needs_a_new_search() {
+        let mut one = Negotiation::new(at(0), part(1));
+        assert!(one.extend(at(0), &[candidate(Kind::Relayed, 8)]));
+        assert!(!one.extend(at(0), &[candidate(Kind::Relayed, 9)]));
+        for last in 20..=255 {
+            one.extend(at(0), &[candidate(Kind::Reflexive, last)]);
+        }
+        assert_eq!(signal(&one).candidates.len(), MAX_CANDIDATES);
+        assert_eq!(one.revision(), (0, 238));
+        (0..17).for_each(|last| assert!(one.extend(at(0), &[candidate(Kind::Reflexive, last)])));
+        assert!(!one.extend(at(0), &[candidate(Kind::Reflexive, 17)]), "there are 255 revisions");
+    }
+
+    #[test]
+    fn peer_that_is_behind_gets_the_newer_signal() {
+        let (mut one, two) = (Negotiation::new(at(0), part(1)), Negotiation::new(at(0), part(2)));
+        one.restart(at(0), part(1));
+        assert!(one.take_due(at(0)));
+        assert_eq!((1..90).filter(|secs| one.take_due(at(secs * 1_000))).count(), 5);
+        let older = Signal { wants_answer: true, ..signal(&two) };
+        assert!(!one.is_current(&older) && !one.is_newer(at(90_000), &older));
+        one.answer(at(99_000), &older);
+        assert!(one.take_due(at(99_000)));
+        one.answer(at(99_900), &signal(&two));
+        assert!(!one.take_due(at(99_900)), "it wants no answer");
+    }
 }

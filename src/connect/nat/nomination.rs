@@ -6,6 +6,8 @@ use std::net::SocketAddr;
 
 /// The seal has this long to take a nominated path.
 const SETTLES: Span = Span::from_millis(500);
+/// The answer to a check shows for this long that a path works: the seal leaves one that is silent for longer.
+const FRESH: Span = Span::from_millis(250);
 /// Our own addresses are looked up again after this long while nothing comes.
 const DOUBTED: Span = Span::from_secs(2);
 
@@ -38,13 +40,16 @@ impl Nomination {
     /// than before, or of one that it has left, or had no room for, while it was proven to work again.
     pub(super) fn set(
         &mut self,
+        now: Time,
         chosen: (Path, Span),
         answered_at: Time,
         in_use: Option<SocketAddr>,
     ) -> bool {
         let is_same = self.path() == Some(chosen.0);
         self.path = Some(chosen);
-        let is_proven = |(addr, at): (SocketAddr, Time)| Some(addr) != in_use && answered_at > at + SETTLES;
+        let is_proven = |(addr, at): (SocketAddr, Time)| {
+            Some(addr) != in_use && answered_at > at + SETTLES && now < answered_at + FRESH
+        };
         !is_same || self.told.is_some_and(is_proven)
     }
 
@@ -86,15 +91,16 @@ mod tests {
     #[test]
     fn a_path_that_the_seal_left_is_nominated_again() {
         let mut nomination = Nomination::default();
-        assert!(nomination.set(path(1), at(0), None));
-        assert!(!nomination.set(path(1), at(9_000), None), "the seal had no room for it");
+        assert!(nomination.set(at(0), path(1), at(0), None));
+        assert!(!nomination.set(at(9_000), path(1), at(9_000), None), "the seal had no room for it");
         nomination.told(at(10), addr(1));
-        assert!(!nomination.set(path(1), at(510), Some(addr(2))), "the seal has time to take it");
-        assert!(!nomination.set(path(1), at(511), Some(addr(1))), "it is in use");
-        assert!(nomination.set(path(1), at(511), Some(addr(2))));
-        assert!(nomination.set(path(3), at(511), Some(addr(1))), "another path");
+        assert!(!nomination.set(at(510), path(1), at(510), Some(addr(2))), "the seal has time to take it");
+        assert!(!nomination.set(at(511), path(1), at(511), Some(addr(1))), "it is in use");
+        assert!(!nomination.set(at(761), path(1), at(511), Some(addr(2))), "the seal may have left it since");
+        assert!(nomination.set(at(511), path(1), at(511), Some(addr(2))));
+        assert!(nomination.set(at(511), path(3), at(511), Some(addr(1))), "another path");
         nomination.clear();
-        assert!(nomination.set(path(3), at(511), Some(addr(3))), "a new search");
+        assert!(nomination.set(at(511), path(3), at(511), Some(addr(3))), "a new search");
     }
 
     #[test]

@@ -8,6 +8,8 @@ use std::net::SocketAddr;
 
 /// The most checks on a path that has never answered.
 pub(super) const MAX_UNANSWERED: u8 = 6;
+/// On a path on which checks of the peer come, from an address that it has named, so many times as many.
+const MAX_ROUNDS: u8 = 4;
 /// The most paths that a peer's checks may add to those of its candidates: a recorded check can be sent from anywhere.
 pub(super) const MAX_DISCOVERED: usize = 8;
 /// Checks that may still be answered.
@@ -19,8 +21,9 @@ struct Checked {
     path: Path,
     /// Whether a check of the peer came on it before any of ours was sent there.
     discovered: bool,
-    /// The checks that were sent on it, which are bounded until one is answered.
+    /// The checks that were sent on it, which are bounded until one is answered, and those of the peer that came on it.
     sent: u8,
+    came: u8,
     /// The newest check that was answered: when that was, and its round trip.
     answered: Option<(Time, Span)>,
     /// The place in the order in which the peer, which controls, has chosen paths.
@@ -60,7 +63,8 @@ impl Results {
         if !is_known && !named && discovered >= MAX_DISCOVERED {
             return false;
         }
-        self.entry(path, !named);
+        let checked = self.entry(path, !named);
+        checked.came = checked.came.saturating_add(u8::from(named));
         true
     }
 
@@ -78,7 +82,9 @@ impl Results {
     pub(super) fn note_check(&mut self, now: Time, path: Path, message: &[u8]) -> bool {
         let checked = self.entry(path, false);
         checked.sent = checked.sent.saturating_add(1);
-        if checked.sent > MAX_UNANSWERED && checked.answered.is_none() {
+        // Whoever checks us from an address that it has named is there, and its answers may be lost.
+        let max = MAX_UNANSWERED * (1 + checked.came.min(MAX_ROUNDS - 1));
+        if checked.sent > max && checked.answered.is_none() {
             return false;
         }
         let Some(id) = id_of(message) else { return false };
@@ -105,7 +111,7 @@ impl Results {
     fn entry(&mut self, path: Path, discovered: bool) -> &mut Checked {
         let known = self.paths.iter().position(|checked| checked.path == path);
         let at = known.unwrap_or_else(|| {
-            self.paths.push(Checked { path, discovered, sent: 0, answered: None, chosen: None });
+            self.paths.push(Checked { path, discovered, sent: 0, came: 0, answered: None, chosen: None });
             self.paths.len() - 1
         });
         &mut self.paths[at]
@@ -165,6 +171,17 @@ mod tests {
         assert_eq!(results.newest_choice(), Some(path(2)));
         results.note_choice(path(3));
         assert_eq!(results.newest_choice(), Some(path(2)), "no check came on it");
+    }
+
+    #[test]
+    fn path_that_the_peer_checks_gets_four_times_as_many_checks() {
+        let sent = |came: usize, named: bool| {
+            let mut results = Results::default();
+            (0..came).for_each(|_| assert!(results.note_request(path(1), named)));
+            (0..100).filter(|_| results.note_check(Time::ZERO, path(1), &message(1))).count()
+        };
+        assert_eq!([sent(0, true), sent(1, true), sent(3, true), sent(50, true)], [6, 12, 24, 24]);
+        assert_eq!(sent(50, false), 6, "a recorded check may come from anywhere");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The search for paths to one peer: its signals, its checks, and the paths that the seal is told of.
 
 use super::candidate::{Candidate, Kind};
+use super::carrier::Carrier;
 use super::checks::Checks;
 use super::fallbacks::Fallbacks;
 use super::negotiation::Negotiation;
@@ -19,12 +20,14 @@ const NAMED_FIRST: Span = Span::from_millis(500);
 pub(super) struct Search {
     /// The address under which the seal's protocol knows the peer.
     inner: SocketAddr,
-    /// When the peer's last signal came.
+    /// When the peer's last signal came, and the first one.
     since: Time,
+    began_at: Option<Time>,
     /// Whether the seal has ever had a path.
     connected: bool,
     peer: Peer,
     negotiation: Negotiation,
+    carrier: Carrier,
     checks: Checks,
     nomination: Nomination,
     fallbacks: Fallbacks,
@@ -50,10 +53,12 @@ impl Search {
         Self {
             inner,
             since: now,
+            began_at: None,
             connected: false,
             peer: Peer::default(),
             checks: Checks::new(origin, controlling, &part),
             negotiation: Negotiation::new(now, part),
+            carrier: Carrier::default(),
             nomination: Nomination::default(),
             fallbacks: Fallbacks::default(),
         }
@@ -66,6 +71,21 @@ impl Search {
     /// When the peer's last signal came.
     pub(super) fn since(&self) -> Time {
         self.since
+    }
+
+    /// When the peer's first signal came.
+    pub(super) fn began_at(&self) -> Option<Time> {
+        self.began_at
+    }
+
+    /// The peer's first signal has come.
+    pub(super) fn set_begun(&mut self, now: Time) {
+        self.began_at.get_or_insert(now);
+    }
+
+    /// Whether the peer has signalled through the rendezvous after the first search: no path of its own works.
+    pub(super) fn is_sought(&self, now: Time) -> bool {
+        !self.negotiation.is_first() && self.carrier.is_sought(now)
     }
 
     /// Whether the seal has ever had a path.
@@ -81,6 +101,14 @@ impl Search {
 
     pub(super) fn negotiation(&self) -> &Negotiation {
         &self.negotiation
+    }
+
+    pub(super) fn carrier(&self) -> &Carrier {
+        &self.carrier
+    }
+
+    pub(super) fn carrier_mut(&mut self) -> &mut Carrier {
+        &mut self.carrier
     }
 
     pub(super) fn checks(&self) -> &Checks {
@@ -103,27 +131,40 @@ impl Search {
 
     /// Takes the peer's signal that came with the handshake, of which `theirs` are used.
     pub(super) fn begin(&mut self, signal: &Signal, theirs: &[Candidate]) {
+        self.note_peer(signal, theirs);
+        self.checks.begin(&signal.credentials, theirs);
+    }
+
+    fn note_peer(&mut self, signal: &Signal, theirs: &[Candidate]) {
         let relayed = theirs.iter().find(|one| one.kind == Kind::Relayed).map(|one| one.addr);
         self.peer = Peer { no_relay: signal.no_relay, relay: relayed.or(self.peer.relay) };
-        self.checks.begin(&signal.credentials, theirs);
     }
 
     /// The peer, which has answered our offer, has this address.
     pub(super) fn set_peer(&mut self, now: Time, inner: SocketAddr) {
-        (self.inner, self.since) = (inner, now);
+        (self.inner, self.since, self.began_at) = (inner, now, Some(now));
     }
 
     /// Checks the peer's addresses anew, with the same signals.
     pub(super) fn check_again(&mut self, now: Time, signal: &Signal, theirs: &[Candidate]) {
         self.checks.again();
         self.checks.begin(&signal.credentials, theirs);
-        self.since = now;
+        (self.since, self.began_at) = (now, Some(now));
     }
 
     /// Begins a new search, with a signal to the peer.
     pub(super) fn restart(&mut self, now: Time, part: OwnPart) {
         self.renew(&part);
         self.negotiation.restart(now, part);
+    }
+
+    /// Adds candidates of ours, which came to be known late, to the search that is on. `false` if they need a new one.
+    pub(super) fn extend(&mut self, now: Time, late: &[Candidate]) -> bool {
+        let extends = self.negotiation.extend(now, late);
+        if let (true, Some(one)) = (extends, late.iter().find(|one| one.kind == Kind::Relayed)) {
+            self.checks.set_relayed(one.addr);
+        }
+        extends
     }
 
     fn renew(&mut self, part: &OwnPart) {
@@ -146,20 +187,30 @@ impl Search {
             self.negotiation.follow(now, signal, part);
             self.begin(signal, theirs);
         } else if !self.negotiation.is_current(signal) {
+            self.negotiation.answer(now, signal);
             return false;
-        } else if self.checks.has_begun() {
-            self.negotiation.heard_again(now);
-        } else {
+        } else if !self.checks.has_begun() {
             self.begin(signal, theirs);
-            self.negotiation.answered();
+        } else if self.checks.are_of_peer(&signal.credentials) {
+            self.note_peer(signal, theirs);
+            self.checks.extend(theirs);
+        } else {
+            return false;
         }
+        self.negotiation.take(now, signal);
+        self.set_begun(now);
         self.since = now;
         true
     }
 
+    /// Whether a joiner is to post our signal now, because the host does not have it.
+    pub(super) fn is_post_due(&mut self, now: Time) -> bool {
+        !self.negotiation.has_arrived() && self.carrier.posts(now, self.negotiation.revision())
+    }
+
     /// Whether our signal is to be sent now.
     pub(super) fn is_signal_due(&mut self, now: Time) -> bool {
-        self.negotiation.take_due(now, self.checks.has_begun())
+        self.negotiation.take_due(now)
     }
 
     // Checks.
@@ -205,7 +256,7 @@ impl Search {
             }
         }
         let answered_at = self.checks.answered_at(chosen.0)?;
-        self.nomination.set(chosen, answered_at, in_use).then_some(chosen)
+        self.nomination.set(now, chosen, answered_at, in_use).then_some(chosen)
     }
 
     /// Looks which paths are to be tried when nothing comes: to the peer's relay, and through ours to its relay and to where it
@@ -285,7 +336,7 @@ mod tests {
         }
 
         fn signal(&self, id: usize) -> Signal {
-            Signal::decode(self.searches[id].negotiation().text()).unwrap()
+            Signal::decode(&self.searches[id].negotiation().text()).unwrap()
         }
 
         fn begin(&mut self) {
@@ -412,16 +463,19 @@ mod tests {
         assert_eq!(due, [150, 450, 1_050, 2_250, 4_650]);
         search.restart(at(0), part(&candidates, 0, 9));
         assert!(search.is_signal_due(at(0)));
-        let answer =
-            Signal { generation: 2, ..Signal::decode(two.searches[1].negotiation().text()).unwrap() };
+        let answer = Signal { generation: 2, heard: 1, ..two.signal(1) };
+        let again = Signal { wants_answer: true, ..answer.clone() };
         let search = &mut two.searches[0];
-        let take =
-            |search: &mut Search, ms| search.take_signal(at(ms), &answer, &[], || panic!("no restart"));
-        assert!(take(search, 100));
-        assert!(!search.is_signal_due(at(10_000)), "it is answered");
-        assert!(take(search, 10_000));
-        assert!(search.is_signal_due(at(10_000)), "the peer has not got ours");
+        let take = |search: &mut Search, ms, signal| {
+            search.take_signal(at(ms), signal, &[], || panic!("no restart"))
+        };
+        assert!(take(search, 100, &answer));
+        assert!(!search.is_signal_due(at(10_000)), "it has arrived");
+        assert!(take(search, 10_000, &again));
+        assert!(search.is_signal_due(at(10_000)), "the peer does not know that its own has arrived");
         assert!(!search.is_signal_due(at(20_000)));
+        assert!(take(search, 10_100, &again) && !search.is_signal_due(at(10_149)), "not too often");
+        assert!(search.is_signal_due(at(10_150)));
     }
 
     #[test]
@@ -440,7 +494,7 @@ mod tests {
         two.begin();
         // The peer says that its address is that of a relay.
         let relay = Candidate { kind: Kind::Relayed, addr: at(ADDRS[1]) };
-        let peer = Signal::decode(two.searches[1].negotiation().text()).unwrap();
+        let peer = Signal::decode(&two.searches[1].negotiation().text()).unwrap();
         two.searches[0].begin(&peer, &[relay]);
         assert!(!two.searches[0].find_fallbacks(two.now, true, true), "nothing has answered");
         two.run(MS * 500);

@@ -16,8 +16,12 @@ const MAX_SEARCHES: usize = 64;
 const LOOK: Span = Span::from_millis(50);
 /// A search without a path makes room for another after this long.
 const HAD_TIME: Span = Span::from_secs(2);
-/// A connected peer of which nothing was opened for so long is gone: a session gives up as soon.
-const GONE: Span = Span::from_secs(10);
+/// A connected peer of which nothing was opened for so long is gone: a session has given up by then.
+const GONE: Span = Span::from_secs(35);
+/// Nothing was opened for so long that no path works.
+const CUT_OFF: Span = Span::from_secs(1);
+/// The relay is asked again for an allocation that was refused, or not answered, after this long, which doubles.
+const ASK_AFTER: Span = Span::from_secs(1);
 /// A new search begins at most this often.
 const RESTART_AFTER: Span = Span::from_secs(1);
 /// A host without a guest is idle after so long.
@@ -30,6 +34,8 @@ pub(super) struct Searches {
     max: usize,
     budget: Budget,
     restart_at: Time,
+    /// When the relay may be asked again, and how long after that the next time.
+    ask: (Time, Span),
     /// Since when there has been nobody to search for.
     empty_since: Option<Time>,
 }
@@ -37,6 +43,12 @@ pub(super) struct Searches {
 /// How long nothing was opened from a peer; `None` if the seal does not know it any more.
 fn silence(now: Time, seal: &Seal, search: &Search) -> Option<Span> {
     seal.silent_for(now.into(), search.inner()).map(Span::from)
+}
+
+/// Whether no path to a peer works, or none was found yet, although there are keys.
+pub(super) fn is_cut_off(now: Time, seal: &Seal, search: &Search) -> bool {
+    let is_silent = |silent| silent >= CUT_OFF || seal.outer_addr(search.inner()).is_none();
+    silence(now, seal, search).is_some_and(is_silent)
 }
 
 /// Whether nothing was opened from a peer for so long that it is gone.
@@ -48,7 +60,8 @@ impl Searches {
     /// No searches yet, of a machine that expects so many guests.
     pub(super) fn new(guests: u8) -> Self {
         let max = usize::from(guests).clamp(MIN_SEARCHES, MAX_SEARCHES);
-        Self { list: Vec::new(), max, budget: Budget::default(), restart_at: Time::ZERO, empty_since: None }
+        let (list, budget, ask) = (Vec::new(), Budget::default(), (Time::ZERO, ASK_AFTER));
+        Self { list, max, budget, restart_at: Time::ZERO, ask, empty_since: None }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -75,15 +88,16 @@ impl Searches {
     /// The search that a player is told of: the newest with a path, or else the newest that has begun.
     pub(super) fn foremost(&self) -> Option<&Search> {
         let connected = self.list.iter().rfind(|search| search.is_connected());
-        connected.or_else(|| self.list.iter().rfind(|search| search.checks().has_begun()))
+        connected.or_else(|| self.list.iter().rfind(|search| search.began_at().is_some()))
     }
 
     /// Whether any peer's signal has come.
     pub(super) fn has_begun(&self) -> bool {
-        self.list.iter().any(|search| search.checks().has_begun())
+        self.list.iter().any(|search| search.began_at().is_some())
     }
 
     pub(super) fn add(&mut self, search: Search) {
+        self.ask = (Time::ZERO, ASK_AFTER);
         self.list.push(search);
     }
 
@@ -153,6 +167,15 @@ impl Searches {
         }
         self.restart_at = now + RESTART_AFTER;
         Some(search)
+    }
+
+    /// Whether the relay may be asked again for an allocation that it has not made.
+    pub(super) fn may_ask(&mut self, now: Time) -> bool {
+        let (ask_at, wait) = self.ask;
+        if now >= ask_at {
+            self.ask = (now + wait, wait * 2);
+        }
+        now >= ask_at
     }
 
     /// Whether there has been nobody to search for, and nobody `waiting`, for a while.

@@ -6,8 +6,8 @@ use crate::connect::rendezvous::credentials::BASE64 as ICE_CHARS;
 use std::net::{IpAddr, SocketAddr};
 
 const VERSION: u8 = 1;
-/// Version, flags, generation, credentials, number of candidates.
-const HEAD_LEN: usize = 3 + UFRAG_LEN + PASSWORD_LEN + 1;
+/// Version, flags, generation, revision, the peer's revision, credentials, number of candidates.
+const HEAD_LEN: usize = 5 + UFRAG_LEN + PASSWORD_LEN + 1;
 /// The longest signal of this version.
 #[cfg(test)]
 const MAX_LEN: usize = HEAD_LEN + MAX_CANDIDATES * 19;
@@ -17,6 +17,8 @@ const PASSWORD_LEN: usize = 22;
 
 /// The sender wants no path through a relay.
 const FLAG_NO_RELAY: u8 = 1;
+/// The sender does not know whether this revision has arrived, and wants a signal back.
+const FLAG_WANTS_ANSWER: u8 = 2;
 
 /// The credentials of one side of one search: every check is authenticated by them.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,8 +60,14 @@ pub(super) struct OwnPart {
 pub(super) struct Signal {
     /// Whether the sender wants no path through a relay.
     pub(super) no_relay: bool,
+    /// Whether the sender wants a signal back, because it does not know whether this one has arrived.
+    pub(super) wants_answer: bool,
     /// The number of the search, which each new one raises.
     pub(super) generation: u8,
+    /// Counts the signals of the sender in this search that name more candidates, from 1 on.
+    pub(super) revision: u8,
+    /// The newest revision of the receiver's signal in this search that the sender has; 0 if it has none.
+    pub(super) heard: u8,
     pub(super) credentials: Credentials,
     pub(super) candidates: Vec<Candidate>,
 }
@@ -67,7 +75,9 @@ pub(super) struct Signal {
 impl Signal {
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut text = Vec::with_capacity(HEAD_LEN + 19 * self.candidates.len());
-        text.extend([VERSION, if self.no_relay { FLAG_NO_RELAY } else { 0 }, self.generation]);
+        let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+        let flags = flag(self.no_relay, FLAG_NO_RELAY) | flag(self.wants_answer, FLAG_WANTS_ANSWER);
+        text.extend([VERSION, flags, self.generation, self.revision, self.heard]);
         text.extend(self.credentials.ufrag);
         text.extend(self.credentials.password);
         text.push(self.candidates.len().min(MAX_CANDIDATES) as u8);
@@ -85,12 +95,14 @@ impl Signal {
     /// Reads a signal. It was opened by its receiver's key, but may still be the work of a peer that lies.
     pub(super) fn decode(text: &[u8]) -> Option<Self> {
         let (head, mut rest) = text.split_first_chunk::<HEAD_LEN>()?;
-        let [version, flags, generation, ..] = *head;
-        if version != VERSION || flags & !FLAG_NO_RELAY != 0 {
+        let [version, flags, generation, revision, heard, ref rest_of_head @ ..] = *head;
+        if version != VERSION || flags & !(FLAG_NO_RELAY | FLAG_WANTS_ANSWER) != 0 || revision == 0 {
             return None;
         }
-        let credentials =
-            Credentials { ufrag: *head[3..].first_chunk()?, password: *head[3 + UFRAG_LEN..].first_chunk()? };
+        let credentials = Credentials {
+            ufrag: *rest_of_head.first_chunk()?,
+            password: *rest_of_head[UFRAG_LEN..].first_chunk()?,
+        };
         let mut characters = credentials.ufrag.iter().chain(&credentials.password);
         let count = usize::from(head[HEAD_LEN - 1]);
         if characters.any(|one| !ICE_CHARS.contains(one)) || count > MAX_CANDIDATES {
@@ -100,8 +112,9 @@ impl Signal {
         for _ in 0..count {
             candidates.push(take_candidate(&mut rest)?);
         }
-        let no_relay = flags & FLAG_NO_RELAY != 0;
-        rest.is_empty().then_some(Self { no_relay, generation, credentials, candidates })
+        let [no_relay, wants_answer] = [FLAG_NO_RELAY, FLAG_WANTS_ANSWER].map(|flag| flags & flag != 0);
+        let signal = Self { no_relay, wants_answer, generation, revision, heard, credentials, candidates };
+        rest.is_empty().then_some(signal)
     }
 }
 
@@ -138,7 +151,10 @@ mod tests {
         let credentials = Credentials::draw(&core::array::from_fn(|at| at as u8 * 7));
         Signal {
             no_relay: candidates.len() % 2 == 1,
+            wants_answer: candidates.len() % 3 == 1,
             generation: 3,
+            revision: 2,
+            heard: 1,
             credentials,
             candidates: candidates.collect(),
         }
@@ -165,8 +181,9 @@ mod tests {
             assert_eq!(Signal::decode(&text), None, "{byte} at {at}");
         };
         (0..=255).filter(|byte| *byte != VERSION).for_each(|byte| refused(0, byte));
-        (2..=255).for_each(|byte| refused(1, byte));
-        refused(5, b'"');
+        (4..=255).for_each(|byte| refused(1, byte));
+        refused(3, 0);
+        refused(7, b'"');
         refused(HEAD_LEN - 1, 9);
         refused(HEAD_LEN, 6);
         assert_eq!(Signal::decode(&[&text[..], &[0]].concat()), None);
@@ -179,7 +196,8 @@ mod tests {
         let digits = block.lines().flat_map(|line| line.split(';').next().unwrap().split_whitespace());
         let text: Vec<u8> = digits.map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
         let candidate = Candidate { kind: Kind::Reflexive, addr: "203.0.113.9:7000".parse().unwrap() };
-        let signal = Signal { no_relay: false, generation: 0, candidates: vec![candidate], ..signal(0) };
+        let signal =
+            Signal { generation: 0, revision: 1, heard: 0, candidates: vec![candidate], ..signal(0) };
         assert_eq!((signal.encode(), Signal::decode(&text)), (text, Some(signal)));
     }
 

@@ -274,7 +274,31 @@ impl Signalling {
         }
     }
 
-    /// The host's RESP was opened.
+    /// Posts a joiner's SIGNAL.
+    pub(super) fn post_signal(&mut self, signal: &[u8]) {
+        if let Client::Joiner(post) = &mut self.client {
+            post.post(signal);
+        }
+    }
+
+    /// Asks the rendezvous where it sees this machine. A host registers again, so that its guest's signals find it.
+    pub(super) fn locate(&mut self) {
+        match &mut self.client {
+            Client::Host(registration) => registration.locate(),
+            Client::Joiner(post) => post.renew_credentials(),
+            Client::Manual { .. } => {}
+        }
+    }
+
+    /// The address at which the rendezvous says that it sees a host, before it grants the registration.
+    pub(super) fn take_seen(&mut self) -> Option<SocketAddr> {
+        match &mut self.client {
+            Client::Host(registration) => registration.take_seen(),
+            Client::Joiner(_) | Client::Manual { .. } => None,
+        }
+    }
+
+    /// The host's answer was opened, or there is a path.
     pub(super) fn settle(&mut self) {
         if let Client::Joiner(post) = &mut self.client {
             post.settle();
@@ -282,10 +306,10 @@ impl Signalling {
         self.posted.unanswered_since = None;
     }
 
-    /// Sends a host's RESP to a guest.
-    pub(super) fn answer(&mut self, guest: u64, resp: &[u8]) {
+    /// Sends a host's RESP or SIGNAL to a guest.
+    pub(super) fn answer(&mut self, guest: u64, signal: &[u8]) {
         if let Client::Host(registration) = &mut self.client {
-            registration.answer(guest, resp);
+            registration.answer(guest, signal);
         }
     }
 }

@@ -20,7 +20,7 @@ use core::time::Duration;
 use std::net::SocketAddr;
 
 /// Without a path for this long after both signals, there is none; and no signal for so long after ours is none at all.
-const GIVE_UP: Span = Span::from_secs(7);
+const GIVE_UP: Span = Span::from_secs(9);
 /// Nothing was opened for this long: it is said that the relay is lost, if it is.
 const LOST_AFTER: Span = Span::from_secs(2);
 
@@ -51,6 +51,7 @@ impl NatTraversal {
         while let Some((inner, text)) = seal.take_signal() {
             self.take_signal(now, inner, &text);
         }
+        self.seek(now, seal);
         self.search(now, seal);
         if self.signalling.is_host() && self.searches.are_idle(now, self.gathering.guests()) {
             self.release_relay(now);
@@ -76,7 +77,10 @@ impl NatTraversal {
                 if let Some(credentials) = credentials.filter(|one| self.endpoint.may_use(one.server)) {
                     self.relay.set_credentials(credentials);
                 }
-                if self.signalling.new_ticket().is_some() && !self.searches.has_begun() {
+                let has_keys = seal.target().and_then(|host| seal.silent_for(now.into(), host)).is_some();
+                if has_keys {
+                    self.located(now);
+                } else if self.signalling.new_ticket().is_some() && !self.searches.has_begun() {
                     self.relay.ask(now, self.endpoint.draw_id());
                     self.gathering.add_joiner(now);
                 }
@@ -109,13 +113,19 @@ impl NatTraversal {
             Ok(Brought::Again(inner)) => {
                 let search = self.searches.of(inner);
                 if let Some(resp) = search
-                    .and_then(|search| seal.answer_signal(now.into(), inner, search.negotiation().text()))
+                    .and_then(|search| seal.answer_signal(now.into(), inner, &search.negotiation().text()))
                 {
                     self.signalling.answer(number, &resp);
                 }
             }
             // Its text comes by itself.
-            Ok(Brought::Peer(_)) => {}
+            Ok(Brought::Peer(inner)) => {
+                if let Some(search) = self.searches.of_mut(inner) {
+                    search.carrier_mut().set_sought(now, number);
+                    // No path works for the guest: our own address may be the reason.
+                    self.signalling.locate();
+                }
+            }
             _ => self.stats.signals_refused += 1,
         }
     }
@@ -132,7 +142,7 @@ impl NatTraversal {
         }
         let search = self.searches.of(inner);
         if let Some(init) =
-            search.and_then(|search| seal.write_init(now.into(), ticket, search.negotiation().text()))
+            search.and_then(|search| seal.write_init(now.into(), ticket, &search.negotiation().text()))
         {
             self.signalling.post(now, &init);
         }
@@ -142,9 +152,10 @@ impl NatTraversal {
     fn answer_guests(&mut self, now: Time, seal: &mut Seal) {
         for Guest { number, inner, signal } in self.gathering.take_guests(now, self.relay.is_asking()) {
             let mut search = self.begin_search(now, inner, false);
-            let Some(resp) = seal.answer_signal(now.into(), inner, search.negotiation().text()) else {
+            let Some(resp) = seal.answer_signal(now.into(), inner, &search.negotiation().text()) else {
                 continue;
             };
+            search.carrier_mut().set_guest(now, number);
             self.signalling.answer(number, &resp);
             self.admit(now, &mut search, &signal);
             self.searches.add(search);
@@ -159,6 +170,7 @@ impl NatTraversal {
 
     /// Begins the checks of the peer's candidates, and lets the relay take datagrams of their machines.
     pub(super) fn admit(&mut self, now: Time, search: &mut Search, signal: &Signal) {
+        search.set_begun(now);
         search.begin(signal, &self.endpoint.admitted(signal, self.relay.in_use()));
         self.relay.permit(now, search.permitted(), search.inner());
     }
@@ -204,22 +216,8 @@ impl NatTraversal {
                 }
             }
         }
-        let relayed = relay.relayed();
-        let is_outdated = |search: &Search| {
-            seal.outer_addr(search.inner()).is_some()
-                && !search.negotiation().has_named(endpoint.candidates(relayed))
-        };
-        if !relay.is_refreshing()
-            && let Some(search) = searches.take_outdated(now, is_outdated)
-        {
-            trace::search_begun(search.inner());
-            search.restart(now, endpoint.part(relayed));
-        }
-        for search in searches.iter_mut() {
-            if search.is_signal_due(now) {
-                seal.send_signal(search.inner(), search.negotiation().text());
-            }
-        }
+        self.name_late_candidates(now, seal);
+        self.send_signals(now, seal);
     }
 
     /// Sends the RESP on the path that was found, until the guest is there; and lets a joiner check anew.
@@ -321,7 +319,7 @@ impl NatTraversal {
         let is_manual = self.signalling.is_manual();
         let give_up = if is_manual { manual::GIVE_UP } else { GIVE_UP };
         let (theirs, relay) = (search.checks().remote(), self.relay_outcome(search));
-        if now < self.manual.heard_at().unwrap_or(search.since()) + give_up {
+        if now < self.manual.heard_at().or(search.began_at()).unwrap_or(search.since()) + give_up {
             return Progress::Trying { addresses: theirs.len(), relay: relay == RelayOutcome::Tried };
         }
         let why = match self.manual.stun() {
@@ -397,7 +395,15 @@ mod tests {
     fn signal(generation: u8) -> Signal {
         let credentials = Credentials::draw(&[generation; 32]);
         let candidates = vec![Candidate { kind: Kind::Host, addr: at("192.0.2.2:7000") }];
-        Signal { no_relay: false, generation, credentials, candidates }
+        Signal {
+            no_relay: false,
+            wants_answer: true,
+            generation,
+            revision: 1,
+            heard: 0,
+            credentials,
+            candidates,
+        }
     }
 
     /// A host, and guests whose INITs it takes.
@@ -458,7 +464,7 @@ mod tests {
         // Connected guests of which something was opened keep their searches.
         host.nat.searches.iter_mut().for_each(Search::set_connected);
         assert_eq!(host.offered(ms(7_000)), None);
-        assert!(host.offered(ms(14_000)).is_some(), "nothing was opened for ten seconds");
+        assert!(host.offered(ms(39_000)).is_some(), "nothing was opened for 35 seconds");
         assert_eq!(host.inner().len(), 8);
     }
 
@@ -481,18 +487,19 @@ mod tests {
         assert_eq!(host.inner(), [inner], "its handshake is open for 12 s");
         host.seal.offer_path(ms(11_900).into(), inner, at("192.0.2.2:7000"), Duration::from_millis(20));
         host.work(ms(11_900));
-        host.work(ms(21_899));
-        assert_eq!(host.inner(), [inner]);
-        host.work(ms(21_900));
-        assert_eq!(host.inner(), [], "it was connected, and nothing was opened for ten seconds");
+        host.work(ms(46_899));
+        assert_eq!(host.inner(), [inner], "a match may wait for 30 s");
+        host.work(ms(46_900));
+        assert_eq!(host.inner(), [], "it was connected, and nothing was opened for 35 seconds");
     }
 
     #[test]
     fn own_addresses_restart_a_search_once_a_second() {
         let mut host = Host::new();
         let inner = host.offered(ms(0)).unwrap();
-        host.seal.offer_path(Duration::ZERO, inner, at("192.0.2.2:7000"), Duration::from_millis(20));
         let mut searches = |now, port| {
+            // The path works.
+            host.seal.offer_path(ms(now).into(), inner, at("192.0.2.2:7000"), Duration::from_millis(20));
             host.nat.set_addresses([at(&format!("192.0.2.1:{port}"))]);
             host.work(ms(now));
             host.nat.stats().searches
@@ -520,6 +527,7 @@ mod tests {
         let mut seal = Seal::join_by_signal(Randomness::Seeded(3), key).unwrap();
         let rendezvous = Rendezvous { server: at(SERVER), room: [7; 16] };
         let mut nat = NatTraversal::join(config(), &rendezvous).unwrap();
+        let host = seal.target().unwrap();
         let mut posted = |nat: &mut NatTraversal, now, ticket| {
             nat.signalling.set_ticket(ticket);
             let observed = at("203.0.113.9:7000");
@@ -533,7 +541,7 @@ mod tests {
         assert!(!posted(&mut nat, 20, 1), "the same ticket");
         assert!(posted(&mut nat, 4_000, 2));
         assert_eq!(nat.signalling.first_posted_at(), Some(ms(10)));
-        nat.searches.newest_mut().unwrap().begin(&signal(0), &signal(0).candidates);
+        nat.take_signal(ms(4_500), host, &signal(0).encode());
         assert!(!posted(&mut nat, 5_000, 3), "it is answered");
     }
 }

@@ -45,6 +45,11 @@ impl Claims {
         self.sign_at = None;
     }
 
+    /// Whether no COOKIE of this exchange has named an address yet.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.offers.is_empty() && self.signed.is_none()
+    }
+
     /// A COOKIE of this exchange names an address. Returns when the request is to be sent with a cookie, if that changes.
     pub(super) fn offer(&mut self, now: Time, addr: SocketAddr, cookie: u64) -> Option<Time> {
         if self.signed.is_some_and(|signed| signed != addr) {

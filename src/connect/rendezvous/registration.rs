@@ -40,6 +40,8 @@ pub struct Registration {
     signed: SignedLog,
     standing: Standing,
     answers: Answers,
+    /// The address that the first COOKIE of the exchange has named.
+    seen: Option<SocketAddr>,
 }
 
 /// The ticket that joiners get.
@@ -68,6 +70,7 @@ impl Registration {
             signed: SignedLog::default(),
             standing: Standing::new(),
             answers: Answers::default(),
+            seen: None,
         })
     }
 
@@ -83,6 +86,17 @@ impl Registration {
     pub fn refresh(&mut self) {
         self.exchange = None;
         self.refresh_at = Time::ZERO;
+    }
+
+    /// Asks for the room at once, to learn whether the server sees this host at another address: it then registers again.
+    pub fn locate(&mut self) {
+        self.watch.hurry();
+    }
+
+    /// The address that the first COOKIE of this registration has named, once, until the registration is granted. Anybody on the way
+    /// can forge it: it is worth a candidate and no more.
+    pub fn take_seen(&mut self) -> Option<SocketAddr> {
+        self.seen.take()
     }
 
     /// Answers a guest. `false` if the guest is not known any more, or if this is neither a RESP nor a SIGNAL.
@@ -191,6 +205,9 @@ impl Registration {
         }
         if let Some(exchange) = self.exchange.as_mut().filter(|exchange| exchange.nonce() == nonce) {
             exchange.heard(now);
+            if self.claims.is_untouched() {
+                self.seen = Some(observed);
+            }
             if let Some(at) = self.claims.offer(now, observed, cookie) {
                 exchange.wants_cookie(now, at);
             }
@@ -220,7 +237,7 @@ impl Registration {
         if !is_asked || !self.claims.grant(grant.observed) {
             return;
         }
-        self.exchange = None;
+        (self.exchange, self.seen) = (None, None);
         self.watch.begin(now, grant.observed, grant.ticket);
         self.ticket.is_renewed = false;
         let is_contested = self.claims.contested().is_some() && !self.claims.is_settled();
@@ -271,5 +288,67 @@ impl Registration {
         {
             self.answers.add(guest);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SERVER: ([u8; 4], u16) = ([192, 0, 2, 1], 9);
+
+    fn host() -> Registration {
+        let mut host = Registration::new(SERVER.into(), &[7; 32], Randomness::Seeded(1)).unwrap();
+        host.set_ticket(1);
+        host
+    }
+
+    /// The nonce of the REGISTER that the host sends, if it does.
+    fn registers(host: &mut Registration, ms: u64) -> Option<u64> {
+        let mut buf = [0; 200];
+        let (_, len) = host.poll_transmit(Duration::from_millis(ms), &mut buf)?;
+        let Ok(Packet::Register(register)) = decode(&buf[..len]) else { panic!("no REGISTER") };
+        Some(register.nonce)
+    }
+
+    fn say(host: &mut Registration, packet: &Packet<'_>) {
+        let mut buf = [0; 200];
+        let len = encode(packet, &mut buf).unwrap();
+        host.handle_datagram(Duration::ZERO, SERVER.into(), &buf[..len]);
+    }
+
+    fn seen_at(host: &mut Registration, nonce: u64, port: u16) {
+        let observed = ([192, 0, 2, 7], port).into();
+        say(host, &Packet::Cookie(Cookie { nonce, cookie: 5, observed }));
+    }
+
+    #[test]
+    fn first_cookie_of_a_registration_names_one_address() {
+        let mut host = host();
+        let nonce = registers(&mut host, 0).unwrap();
+        assert_eq!(host.take_seen(), None);
+        [7, 66, 67].into_iter().for_each(|port| seen_at(&mut host, nonce, port));
+        assert_eq!((host.take_seen(), host.take_seen()), (Some(([192, 0, 2, 7], 7).into()), None));
+        seen_at(&mut host, nonce, 68);
+        assert_eq!(host.take_seen(), None, "one in each registration");
+    }
+
+    #[test]
+    fn located_host_asks_at_once_and_registers_if_it_has_moved() {
+        let mut host = host();
+        let nonce = registers(&mut host, 0).unwrap();
+        host.locate();
+        assert_eq!(registers(&mut host, 250), Some(nonce), "it is on");
+        seen_at(&mut host, nonce, 7);
+        assert_eq!(registers(&mut host, 250), Some(nonce));
+        let observed = ([192, 0, 2, 7], 7).into();
+        say(&mut host, &Packet::Grant(Grant { nonce, observed, ticket: 1, turn: None }));
+        assert_eq!((host.take_seen(), registers(&mut host, 1_000)), (None, None), "the grant has named it");
+        host.locate();
+        let mut buf = [0; 200];
+        let (_, len) = host.poll_transmit(Duration::from_millis(1_000), &mut buf).unwrap();
+        let Ok(Packet::Ask(ask)) = decode(&buf[..len]) else { panic!("no ASK") };
+        seen_at(&mut host, ask.nonce, 8);
+        assert!(registers(&mut host, 1_000).is_some_and(|other| other != nonce));
     }
 }

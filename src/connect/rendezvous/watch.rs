@@ -26,6 +26,11 @@ impl Watch {
         *self = Self { granted: Some((addr, ticket)), ask_at: now + EVERY, ask: None, cookie: self.cookie };
     }
 
+    /// The room is asked for now.
+    pub(super) fn hurry(&mut self) {
+        self.ask_at = Time::ZERO;
+    }
+
     /// The room is registered anew, which answers every question.
     pub(super) fn end(&mut self) {
         (self.granted, self.ask) = (None, None);
