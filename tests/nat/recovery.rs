@@ -1,6 +1,6 @@
 //! The state after a recovery: the better path is back, and nothing goes on that was only needed for it.
 
-use super::internet::{HOST, Internet, JOINER, Node, Plan, RENDEZVOUS, Router, at, ms, relay_addr};
+use super::internet::{HOST, Internet, JOINER, Node, Plan, RENDEZVOUS, Router, SECRET, at, ms, relay_addr};
 use core::time::Duration;
 use rebout::RelayPolicy;
 use rebout::lab::nat::Progress;
@@ -45,7 +45,7 @@ fn spare_path_is_back_after_a_restart_of_the_relay() {
     internet.begin();
     internet.run_for(ms(2_000));
     assert_eq!((names(&internet), internet.relay.allocated()), (["direct"; 2], 2));
-    internet.relay.restart();
+    internet.relay.restart(SECRET);
     // A path through the relay that has answered no check for 15 s is given up.
     internet.run_for(ms(25_000));
     assert_eq!(internet.relay.allocated(), 4, "{}", internet.report());

@@ -26,6 +26,8 @@ struct Shared {
     /// The answers that made an allocation, for requests that come again: the state machine would refuse those.
     made: Vec<(SocketAddr, Vec<u8>)>,
     users: Vec<String>,
+    /// The secret that passwords are made of.
+    secret: &'static [u8],
     dead: bool,
     allocated: usize,
 }
@@ -61,6 +63,7 @@ impl RelayServer {
             out: VecDeque::new(),
             made: Vec::new(),
             users: Vec::new(),
+            secret: SECRET,
             dead: false,
             allocated: 0,
         };
@@ -81,11 +84,11 @@ impl RelayServer {
         self.shared.borrow_mut().dead = true;
     }
 
-    /// The server loses everything that it knows, its ports included.
-    pub(crate) fn restart(&self) {
+    /// The server loses everything that it knows, its ports included, and has this secret.
+    pub(crate) fn restart(&self, secret: &'static [u8]) {
         let shared = &mut *self.shared.borrow_mut();
         shared.server = TurnServer::new(TransportType::Udp, shared.listen, "town".to_owned());
-        shared.users.clear();
+        (shared.secret, shared.users) = (secret, Vec::new());
         shared.out.clear();
         shared.dead = false;
     }
@@ -102,9 +105,9 @@ impl RelayServer {
 }
 
 /// The password of a user in coturn's scheme.
-fn password(user: &str) -> String {
+fn password(secret: &[u8], user: &str) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, SECRET);
+    let key = hmac::Key::new(hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY, secret);
     let tag = hmac::sign(&key, user.as_bytes());
     let mut text = String::new();
     for chunk in tag.as_ref().chunks(3) {
@@ -136,7 +139,7 @@ impl Shared {
         let Ok(user) = message.attribute::<Username>() else { return };
         let user = user.username().to_owned();
         if !self.users.contains(&user) {
-            self.server.add_user(user.clone(), password(&user));
+            self.server.add_user(user.clone(), password(self.secret, &user));
             self.users.push(user);
         }
     }

@@ -57,9 +57,10 @@ pub(super) enum State {
 /// Requests that may still be answered.
 const MAX_ASKED: usize = 64;
 const DATA_INDICATION: [u8; 2] = [0x00, 0x17];
-/// The codes of errors: of wrong or old credentials, and of an allocation that the relay does not have.
+/// The codes of errors: of wrong or old credentials, and of an allocation or a nonce that the relay does not have.
 const UNAUTHORIZED: u16 = ErrorCode::UNAUTHORIZED;
 const MISMATCH: u16 = ErrorCode::ALLOCATION_MISMATCH;
+const BAD_REQUEST: u16 = ErrorCode::BAD_REQUEST;
 
 /// First bytes of datagrams that a STUN parser takes for a message, and those of the methods of TURN among them.
 const STUN: core::ops::RangeInclusive<u8> = 0x00..=0x3F;
@@ -144,9 +145,10 @@ impl Allocation {
         self.state == State::Failed && self.error == Some(UNAUTHORIZED)
     }
 
-    /// Whether the relay has said since the last call that it has no such allocation: it was restarted.
+    /// Whether the relay has said since the last call that it has no such allocation, or does not know us: it was restarted.
     pub(super) fn take_mismatch(&mut self) -> bool {
-        self.relayed().is_some() && self.error.take_if(|code| *code == MISMATCH).is_some()
+        let is_lost = |code: &mut u16| matches!(*code, MISMATCH | UNAUTHORIZED | BAD_REQUEST);
+        self.relayed().is_some() && self.error.take_if(is_lost).is_some()
     }
 
     pub(super) fn server(&self) -> SocketAddr {
@@ -190,7 +192,9 @@ impl Allocation {
     fn take_events(&mut self) {
         while let Some(event) = self.client.poll_event() {
             match event {
-                TurnEvent::AllocationCreated(_, addr) => self.state = State::Made(addr),
+                TurnEvent::AllocationCreated(_, addr) => {
+                    (self.state, self.error) = (State::Made(addr), None);
+                }
                 TurnEvent::AllocationCreateFailed(_) => self.state = State::Failed,
                 // Refused by the relay, or expired: the client has forgotten it too.
                 TurnEvent::PermissionCreateFailed(_, peer) => self.permitted.retain(|one| one.ip != peer),
@@ -244,7 +248,12 @@ impl Allocation {
         }
         self.asked.remove(at);
         if let [_, _, class, number, ..] = values(message, ErrorCode::TYPE).pop().unwrap_or_default()[..] {
-            self.error = Some(u16::from(class & 7) * 100 + u16::from(number));
+            let code = u16::from(class & 7) * 100 + u16::from(number);
+            let before = self.error.replace(code);
+            // The first refusal brings the nonce. The client would repeat its request after a second one.
+            if self.state == State::Asking && [before, self.error] == [Some(UNAUTHORIZED); 2] {
+                (self.state, self.answered) = (State::Failed, true);
+            }
         }
         self.realm = self.realm.take().or_else(|| realms.pop());
         true

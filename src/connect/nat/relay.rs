@@ -565,12 +565,12 @@ mod tests {
         let (mut relay, mut server) = made();
         relay.set_credentials(Credentials { password: "old".to_owned(), ..credentials() });
         relay.refresh();
-        assert_eq!(run(&mut relay, &mut server, 1_000..3_000, Some(PORTS[1])), 0);
+        assert_eq!(run(&mut relay, &mut server, 1_000..2_000, Some(PORTS[1])), 0);
         assert!(relay.take_unauthorized() && !relay.take_unauthorized());
         assert_eq!(relay.relayed(), relayed(PORTS[0]), "the old one stays");
         relay.set_credentials(credentials());
         relay.refresh();
-        assert_eq!(run(&mut relay, &mut server, 3_000..5_000, Some(PORTS[1])), 1);
+        assert_eq!(run(&mut relay, &mut server, 2_000..4_000, Some(PORTS[1])), 1);
         assert!(!relay.take_unauthorized());
     }
 
