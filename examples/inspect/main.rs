@@ -281,6 +281,7 @@ fn describe_message(message: &Message<'_>, lines: &mut Lines) {
             line(lines, "frame_rate", hello.frame_rate);
             line(lines, "delay_frames", hello.delay_frames);
             line(lines, "window_frames", hello.window_frames);
+            line(lines, "round_trip", format_args!("{} us", u32::from(hello.round_trip) * 100));
             line(lines, "axes", hello.axes);
             line(lines, "pads", hello.pads);
             line(lines, "first_state_limit", hello.first_state_limit);
@@ -303,6 +304,7 @@ fn describe_message(message: &Message<'_>, lines: &mut Lines) {
             line(lines, "seat", offer.seat);
             line(lines, "delay_frames", offer.delay_frames);
             line(lines, "window_frames", offer.window_frames);
+            line(lines, "round_trip", format_args!("{} us", u32::from(offer.round_trip) * 100));
             line(lines, "cadence_frames", offer.cadence_frames);
             line(lines, "capabilities", format!("{:#010x}", offer.capabilities.0));
             line(lines, "token", format!("{:#018x}", offer.token));

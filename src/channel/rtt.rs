@@ -9,9 +9,15 @@ const OUTSTANDING: usize = 32;
 /// How many round trips the 95th percentile is taken of.
 const SAMPLES: usize = 32;
 
-/// The first pings come quickly, so that there is an estimate before a match starts.
-const QUICK_PINGS: usize = 8;
-const QUICK_EVERY: Span = Span::from_millis(100);
+/// The first pings come quickly, so that there is an estimate early in a match.
+const EARLY_PINGS: usize = 8;
+const EARLY_EVERY: Span = Span::from_millis(100);
+
+/// Before a match that needs a good estimate they come more quickly, until so many round trips are measured; but no more than
+/// so many pings, if nobody answers.
+pub(crate) const QUICK_SAMPLES: u32 = 8;
+const MAX_QUICK_PINGS: usize = 24;
+const QUICK_EVERY: Span = Span::from_millis(50);
 
 /// How many samples the moving average is taken of. Those of input packets come five times as often as pings.
 const PING_WEIGHT: u32 = 8;
@@ -36,6 +42,8 @@ pub(crate) struct RoundTrip {
     of_pongs: Option<Span>,
     /// Whether pings are frequent.
     is_close: bool,
+    /// Whether the first pings come more quickly.
+    is_quick: bool,
 }
 
 impl RoundTrip {
@@ -49,6 +57,7 @@ impl RoundTrip {
             jitter: Span::ZERO,
             of_pongs: None,
             is_close: false,
+            is_quick: false,
         }
     }
 
@@ -61,12 +70,19 @@ impl RoundTrip {
     /// Notes that a ping with this value goes out now.
     pub(crate) fn pinged(&mut self, now: Time, value: u64) {
         self.outstanding.sent(now, value);
+        let pings = self.outstanding.count();
         self.next_ping = now
-            + match (self.outstanding.count() < QUICK_PINGS, self.is_close) {
-                (true, _) => QUICK_EVERY,
-                (false, true) => CLOSE_EVERY,
-                (false, false) => SLOW_EVERY,
+            + match (self.is_quick, self.is_close) {
+                (true, _) if self.count < QUICK_SAMPLES && pings < MAX_QUICK_PINGS => QUICK_EVERY,
+                (false, _) if pings < EARLY_PINGS => EARLY_EVERY,
+                (_, true) => CLOSE_EVERY,
+                (_, false) => SLOW_EVERY,
             };
+    }
+
+    /// Makes the first pings come more quickly, to measure the RTT before a match.
+    pub(crate) fn ping_quickly(&mut self) {
+        self.is_quick = true;
     }
 
     /// Takes in a pong: an RTT sample. `false` if it answers no ping of ours.
@@ -126,10 +142,20 @@ impl RoundTrip {
 
     /// The 95th percentile of the last samples.
     pub(crate) fn percentile_95(&self) -> Option<Span> {
+        self.percentile(95)
+    }
+
+    /// The 75th percentile of the last samples. Of few samples the 95th is the longest one: a single late answer, such as
+    /// that to a packet that was retransmitted below, would decide.
+    pub(crate) fn percentile_75(&self) -> Option<Span> {
+        self.percentile(75)
+    }
+
+    fn percentile(&self, percent: usize) -> Option<Span> {
         let mut samples = self.samples;
         let kept = &mut samples[..(self.count as usize).min(SAMPLES)];
         kept.sort_unstable();
-        kept.get((kept.len() * 95).div_ceil(100).saturating_sub(1)).copied()
+        kept.get((kept.len() * percent).div_ceil(100).saturating_sub(1)).copied()
     }
 
     /// How many pongs have come.
@@ -161,17 +187,49 @@ mod tests {
         assert_eq!(rtt.smoothed(), Some(span(40)));
     }
 
-    #[test]
-    fn pings_come_quickly_first_and_seldom_then() {
+    /// The times of the pings of ten seconds, of which those up to `unanswered` get no answer and the others one at once.
+    fn pings(is_quick: bool, unanswered: usize) -> Vec<u64> {
         let mut rtt = RoundTrip::new(ms(0));
-        let mut pings = 0;
+        if is_quick {
+            rtt.ping_quickly();
+        }
+        let mut pings = Vec::new();
         for at in 0..10_000 {
             if rtt.next_ping() <= ms(at) {
                 rtt.pinged(ms(at), at);
-                pings += 1;
+                pings.push(at);
+                if pings.len() > unanswered {
+                    rtt.ponged(ms(at), at);
+                }
             }
         }
-        assert_eq!(pings, 8 + 3);
+        pings
+    }
+
+    #[test]
+    fn pings_come_quickly_first_and_seldom_then() {
+        let early: Vec<_> = (0..8).map(|ping| ping * 100).chain([3_200, 5_700, 8_200]).collect();
+        assert_eq!((pings(false, 0), pings(false, usize::MAX)), (early.clone(), early));
+    }
+
+    #[test]
+    fn pings_come_quickly_until_eight_are_answered() {
+        let quick = |count: u64| (0..count).map(|ping| ping * 50).collect::<Vec<_>>();
+        let [all, some, none] = [0, 5, usize::MAX].map(|unanswered| pings(true, unanswered));
+        // The ping that is due when the eighth answer comes is the last quick one.
+        assert_eq!((&all[..9], all[9]), (&quick(9)[..], 400 + 2_500));
+        assert_eq!((&some[..14], some[14]), (&quick(14)[..], 650 + 2_500));
+        assert_eq!((&none[..24], none[24]), (&quick(24)[..], 1_150 + 2_500), "nobody answers");
+    }
+
+    #[test]
+    fn the_75th_percentile_ignores_two_late_answers_in_eight() {
+        let mut rtt = RoundTrip::new(ms(0));
+        for (at, trip) in [41, 240, 40, 43, 42, 640, 44, 40].into_iter().enumerate() {
+            rtt.pinged(ms(at as u64), at as u64);
+            rtt.ponged(ms(at as u64 + trip), at as u64);
+        }
+        assert_eq!((rtt.percentile_75(), rtt.percentile_95()), (Some(span(44)), Some(span(640))));
     }
 
     #[test]

@@ -15,6 +15,9 @@ const MAX_FOR_COMFORT: f64 = 3.0;
 /// The accepted chance of a stall in a frame, as a negative power of ten.
 const STALL_EXPONENT: f64 = 4.0;
 
+/// The packet loss that is assumed where it is not measured: it leaves room for two lost packets in a row.
+pub(super) const ASSUMED_LOSS: f64 = 0.01;
+
 /// A suggested input delay, and the prediction that remains with it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]

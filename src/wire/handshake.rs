@@ -16,7 +16,7 @@ pub const VERSION: u16 = 3;
 /// The most bytes that a game can put into its HELLO or OFFER.
 pub const MAX_USER_DATA: usize = 64;
 /// Length of every HELLO of this version.
-pub const HELLO_LEN: usize = 56 + MAX_USER_DATA;
+pub const HELLO_LEN: usize = 58 + MAX_USER_DATA;
 /// Length of the shortest HELLO of any version. A shorter one could be shorter than its answer, and an attacker could
 /// amplify traffic with it.
 const MIN_HELLO_LEN: usize = 108;
@@ -29,7 +29,7 @@ pub const MAX_WINDOW_AND_DELAY: u8 = 30;
 pub const MAX_CADENCE: u16 = 600;
 
 const CHALLENGE_LEN: usize = 17;
-const OFFER_LEN: usize = 47;
+const OFFER_LEN: usize = 49;
 const _: () = assert!(
     CHALLENGE_LEN <= MIN_HELLO_LEN && REFUSE_LEN <= MIN_HELLO_LEN && OFFER_LEN + MAX_USER_DATA <= HELLO_LEN
 );
@@ -79,6 +79,8 @@ pub struct Hello<'a> {
     pub delay_frames: u8,
     /// The joiner's prediction window.
     pub window_frames: u8,
+    /// The RTT that the joiner has measured so far, in units of 100 µs; 0 if it has not, or has chosen its input delay.
+    pub round_trip: u16,
     /// The number of axes of an input, at most 6.
     pub axes: u8,
     /// The number of pads at each machine, 1 to 4. More than one only without axes.
@@ -126,6 +128,8 @@ pub struct Offer<'a> {
     pub delay_frames: u8,
     /// The host's prediction window.
     pub window_frames: u8,
+    /// The RTT that the host's input delay is for, in units of 100 µs; 0 if the delay was chosen.
+    pub round_trip: u16,
     /// Frames from one checksum to the next, not 0.
     pub cadence_frames: u16,
     /// The extensions that the host offers.
@@ -194,6 +198,7 @@ fn read_own_hello(mut reader: Reader<'_>, nonce: u64, cookie: u64) -> Option<(He
         frame_rate: FrameRate::from_bits(reader.u64()?),
         delay_frames: reader.u8()?,
         window_frames: reader.u8()?,
+        round_trip: reader.u16()?,
         axes: reader.u8()?,
         pads: reader.u8()?,
         first_state_limit: reader.u32()?,
@@ -243,7 +248,8 @@ fn read_offer_fields(payload: &[u8]) -> Option<(Offer<'_>, u8, u8)> {
     reader.u8()?;
     let (nonce, first_frame, seed) = (reader.u64()?, reader.u32()?, reader.u32()?);
     let seat = reader.u8()?;
-    let (delay_frames, window_frames, cadence_frames) = (reader.u8()?, reader.u8()?, reader.u16()?);
+    let (delay_frames, window_frames) = (reader.u8()?, reader.u8()?);
+    let (round_trip, cadence_frames) = (reader.u16()?, reader.u16()?);
     let (capabilities, token) = (reader.u32()?, reader.u64()?);
     let (first_state_len, first_state_hash, user_data_len) = (reader.u32()?, reader.u64()?, reader.u8()?);
     let offer = Offer {
@@ -253,6 +259,7 @@ fn read_offer_fields(payload: &[u8]) -> Option<(Offer<'_>, u8, u8)> {
         seat: Player::One,
         delay_frames,
         window_frames,
+        round_trip,
         cadence_frames,
         capabilities: Extensions(capabilities),
         token,
@@ -276,6 +283,7 @@ pub(super) fn put_hello(writer: &mut Writer<'_>, hello: &Hello<'_>) -> Result<()
     writer.u64(hello.frame_rate.to_bits());
     writer.u8(hello.delay_frames);
     writer.u8(hello.window_frames);
+    writer.u16(hello.round_trip);
     writer.u8(hello.axes);
     writer.u8(hello.pads);
     writer.u32(hello.first_state_limit);
@@ -321,6 +329,7 @@ pub(super) fn put_offer(writer: &mut Writer<'_>, offer: &Offer<'_>) -> Result<()
     });
     writer.u8(offer.delay_frames);
     writer.u8(offer.window_frames);
+    writer.u16(offer.round_trip);
     writer.u16(offer.cadence_frames);
     writer.u32(offer.capabilities.0);
     writer.u64(offer.token);

@@ -4,6 +4,7 @@ mod afterwards;
 mod barrier;
 mod clocks;
 mod costs;
+mod delay;
 mod driving;
 mod extensions;
 mod failing;

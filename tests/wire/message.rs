@@ -24,6 +24,7 @@ const HELLO: Hello<'static> = Hello {
     frame_rate: FrameRate::hz(60),
     delay_frames: 2,
     window_frames: 8,
+    round_trip: 0x0191,
     axes: 4,
     pads: 1,
     first_state_limit: 0x0042_0000,
@@ -37,6 +38,7 @@ const OFFER: Offer<'static> = Offer {
     seat: Player::Two,
     delay_frames: 3,
     window_frames: 7,
+    round_trip: 0x0192,
     cadence_frames: 0x011E,
     capabilities: Extensions(0x4142_4344),
     token: 0x5152_5354_5556_5758,
@@ -51,16 +53,16 @@ fn hello_bytes() -> Vec<u8> {
     bytes.extend([0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18]);
     bytes.extend([0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28]);
     bytes.extend([0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38]);
-    bytes.extend([0, 0, 0, 60, 0, 0, 0, 1, 2, 8, 4, 1, 0, 0x42, 0, 0, 0x41, 0x42, 0x43, 0x44, 3]);
+    bytes.extend([0, 0, 0, 60, 0, 0, 0, 1, 2, 8, 1, 0x91, 4, 1, 0, 0x42, 0, 0, 0x41, 0x42, 0x43, 0x44, 3]);
     bytes.extend(b"ryu");
-    bytes.resize(120, 0);
+    bytes.resize(122, 0);
     bytes
 }
 
 fn offer_bytes() -> Vec<u8> {
     let mut bytes = vec![3];
     bytes.extend(NONCE_BYTES);
-    bytes.extend([0x10, 0, 0, 0, 0x20, 0, 0, 1, 2, 3, 7, 0x01, 0x1E, 0x41, 0x42, 0x43, 0x44]);
+    bytes.extend([0x10, 0, 0, 0, 0x20, 0, 0, 1, 2, 3, 7, 0x01, 0x92, 0x01, 0x1E, 0x41, 0x42, 0x43, 0x44]);
     bytes.extend([0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58, 0, 0x61, 0x62, 0x63]);
     bytes.extend([0x71, 0x72, 0x73, 0x74, 0x75, 0x76, 0x77, 0x78, 3]);
     bytes.extend(b"ken");
@@ -72,7 +74,7 @@ fn golden() -> Vec<(Message<'static>, Vec<u8>)> {
     let mut foreign = vec![1, 0x7F, 0xFF];
     foreign.extend(NONCE_BYTES);
     foreign.extend([0, 0, 0, 0, 0, 0, 0, 9]);
-    foreign.resize(120, 0);
+    foreign.resize(122, 0);
     let challenge = [&[2][..], &NONCE_BYTES, &[0, 0, 0, 0, 0, 0, 0, 9]].concat();
     let refuse =
         [&[4][..], &NONCE_BYTES, &[3, 0, 0, 0, 0, 0, 0, 0, 0xAA, 0, 0, 0, 0, 0, 0, 0, 0xBB]].concat();
@@ -194,13 +196,13 @@ fn every_kind_takes_exactly_its_own_lengths() {
                 };
                 bytes[0] = kind;
                 if kind == 3 {
-                    bytes[46] = user_data_len;
+                    bytes[48] = user_data_len;
                 }
                 bytes.resize(len, if kind == 2 { 1 } else { 0 });
                 let fits = match kind {
-                    1 => len == 120,
+                    1 => len == 122,
                     2 => len == 17,
-                    3 => len == 47 + usize::from(user_data_len),
+                    3 => len == 49 + usize::from(user_data_len),
                     4 => len == 26,
                     5 => len == 13,
                     6 => len == 12,
@@ -229,13 +231,13 @@ fn refusals_name_the_rule_and_the_bad_value() {
         (refusal(&[&[6; 11][..], &[2]].concat()), "message-flag", "RESYNC is 2"),
         (refusal(&[&[7; 13][..], &[0xFF]].concat()), "message-leaving", "reason 255"),
         (refusal(&[&[16; 11][..], &[9]].concat()), "message-flag", "VERDICT is 9"),
-        (refusal(&changed(offer_bytes(), 20, &[2, 89])), "message-cadence", "601"),
+        (refusal(&changed(offer_bytes(), 22, &[2, 89])), "message-cadence", "601"),
         (refusal(&[21, 0, 0, 0, 0, 0, 0, 0, 0, 0]), "message-pause", "no step 0"),
         (refusal(&[21, 0, 0, 4, 0, 0, 0, 0, 0, 0]), "message-pause", "no step 4"),
         (refusal(&[18, 0, 0]), "message-length", "no DELAY has 3 bytes"),
-        (refusal(&changed(hello_bytes(), 55, &[65])), "message-user-data", "65"),
-        (refusal(&changed(hello_bytes(), 119, &[0xEE])), "message-padding", "0xee"),
-        (refusal(&changed(hello_bytes(), 55, &[2])), "message-padding", "0x75"),
+        (refusal(&changed(hello_bytes(), 57, &[65])), "message-user-data", "65"),
+        (refusal(&changed(hello_bytes(), 121, &[0xEE])), "message-padding", "0xee"),
+        (refusal(&changed(hello_bytes(), 57, &[2])), "message-padding", "0x75"),
         (refusal(&changed(hello_bytes(), 38, &[0])), "message-frame-rate", "rate of 0 "),
         (refusal(&changed(hello_bytes(), 42, &[0])), "message-frame-rate", "60/0"),
         (refusal(&changed(hello_bytes(), 42, &[2])), "message-frame-rate", "60/2"),
@@ -244,10 +246,10 @@ fn refusals_name_the_rule_and_the_bad_value() {
         (refusal(&changed(hello_bytes(), 37, &[3, 0xE9])), "message-frame-rate", "1001"),
         (refusal(&changed(hello_bytes(), 43, &[9, 22])), "message-window-and-delay", "22 and a delay of 9"),
         (refusal(&changed(hello_bytes(), 43, &[255, 255])), "message-window-and-delay", "255"),
-        (refusal(&changed(hello_bytes(), 45, &[7])), "message-axes", "7 axes"),
-        (refusal(&changed(hello_bytes(), 45, &[0, 0])), "message-pads", "0 pads"),
-        (refusal(&changed(hello_bytes(), 45, &[0, 5])), "message-pads", "5 pads"),
-        (refusal(&changed(hello_bytes(), 46, &[2])), "message-pads", "2 pads together with 4 axes"),
+        (refusal(&changed(hello_bytes(), 47, &[7])), "message-axes", "7 axes"),
+        (refusal(&changed(hello_bytes(), 47, &[0, 0])), "message-pads", "0 pads"),
+        (refusal(&changed(hello_bytes(), 47, &[0, 5])), "message-pads", "5 pads"),
+        (refusal(&changed(hello_bytes(), 48, &[2])), "message-pads", "2 pads together with 4 axes"),
         (refusal(&[&[2][..], &NONCE_BYTES, &[0; 8]].concat()), "message-cookie", "0"),
         (refusal(&changed(offer_bytes(), 9, &[0; 4])), "message-first-frame", "first frame 0"),
         (refusal(&changed(offer_bytes(), 9, &[0x80, 0, 0, 1])), "message-first-frame", "2147483649"),
@@ -255,9 +257,9 @@ fn refusals_name_the_rule_and_the_bad_value() {
         (refusal(&changed(offer_bytes(), 17, &[0])), "message-seat", "seat 0"),
         (refusal(&changed(offer_bytes(), 17, &[3])), "message-seat", "seat 3"),
         (refusal(&changed(offer_bytes(), 18, &[10, 21])), "message-window-and-delay", "10"),
-        (refusal(&changed(offer_bytes(), 20, &[0, 0])), "message-cadence", "0"),
-        (refusal(&changed(offer_bytes(), 46, &[65])), "message-user-data", "65"),
-        (refusal(&changed(offer_bytes(), 46, &[4])), "message-length", "50"),
+        (refusal(&changed(offer_bytes(), 22, &[0, 0])), "message-cadence", "0"),
+        (refusal(&changed(offer_bytes(), 48, &[65])), "message-user-data", "65"),
+        (refusal(&changed(offer_bytes(), 48, &[4])), "message-length", "52"),
         (refusal(&changed(vec![4; 26], 9, &[0])), "message-refuse-field", "field 0"),
         (refusal(&changed(vec![4; 26], 9, &[10])), "message-refuse-field", "field 10"),
         (refusal(&[18, 0, 0, 0, 0, 0, 0, 31]), "message-delay", "31"),
@@ -410,14 +412,14 @@ proptest! {
     #[test]
     fn a_hello_survives_a_round_trip(
         numbers in proptest::array::uniform4(any::<u64>()), rate in (1u32..=1_000, 1u32..=9), first_state_limit in any::<u32>(), capabilities in any::<u32>(), axes in 0u8..=6,
-        delay_frames in 0u8..=30, user_data in proptest::collection::vec(any::<u8>(), 0..=64),
+        delay_frames in 0u8..=30, round_trip in any::<u16>(), user_data in proptest::collection::vec(any::<u8>(), 0..=64),
     ) {
         let [nonce, cookie, game_id, content_hash] = numbers;
         let window_frames = 30 - delay_frames;
         let user_data = &user_data[..];
         let (frame_rate, pads) = (FrameRate::ratio(rate.0.max(rate.1), rate.1), if axes == 0 { 4 } else { 1 });
         let message = Message::Hello(Hello {
-            nonce, cookie, game_id, content_hash, frame_rate, delay_frames, window_frames, axes, pads, first_state_limit,
+            nonce, cookie, game_id, content_hash, frame_rate, delay_frames, window_frames, round_trip, axes, pads, first_state_limit,
             user_data,
             capabilities: Extensions(capabilities),
         });

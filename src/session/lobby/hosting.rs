@@ -2,12 +2,12 @@
 
 use super::Role;
 use super::agreement::{Agreed, Incoming};
+use super::measuring::{self, Measuring};
 use super::transfer::{Progress, Sender};
 use crate::channel::entropy::Entropy;
 use crate::channel::refusal::Refusal;
 use crate::channel::sequence::Sequences;
 use crate::protocol::time::{Span, Time};
-use crate::session::advice::{DelayAdvice, advise_delay};
 use crate::session::config::Config;
 use crate::session::liveness::BELIEVED_AFTER;
 use crate::session::peer::link::Link;
@@ -17,14 +17,6 @@ use crate::wire::{Numbering, WireFrame};
 use crate::{Player, protocol::trace};
 use core::num::NonZeroU8;
 use std::net::SocketAddr;
-
-/// The number of pongs that a host without a configured delay waits for before it suggests one.
-const PONGS_FOR_ADVICE: u32 = 5;
-/// The longest wait for those pongs.
-const MAX_WAIT_FOR_ADVICE: Span = Span::from_secs(1);
-
-/// The packet loss that a lobby assumes, because it cannot measure it.
-const ASSUMED_LOSS: f64 = 0.01;
 
 /// A guest that was offered the seat takes it within this long, or makes room for somebody else. It gets a second more for each
 /// part of the first state of this many bytes.
@@ -40,7 +32,7 @@ pub(super) struct Hosting {
     link: Link,
     guest: Guest,
     first_trip: Span,
-    since: Time,
+    measuring: Measuring,
     last_heard: Time,
     /// When the guest sent a DISCONNECT, if no other packet came from it since.
     farewell_at: Option<Time>,
@@ -58,6 +50,8 @@ struct Guest {
     user_data: Vec<u8>,
     delay_frames: u8,
     window_frames: u8,
+    /// The RTT that the guest has measured.
+    round_trip: Option<Span>,
     extensions: Extensions,
 }
 
@@ -70,6 +64,8 @@ enum HostStage {
     Declined,
     Offered {
         terms: Agreed,
+        /// The RTT that our delay is for, if it was measured.
+        round_trip: Option<Span>,
         /// Whether an OFFER is to be sent.
         due: bool,
         /// The sequence numbers of the newest OFFERs.
@@ -89,19 +85,24 @@ impl Hosting {
             user_data: hello.user_data.to_vec(),
             delay_frames: hello.delay_frames,
             window_frames: hello.window_frames,
+            round_trip: measuring::from_wire(hello.round_trip),
             extensions: hello.capabilities,
         };
-        Self {
+        let mut hosting = Self {
             link,
             guest,
             first_trip,
-            since: now,
+            measuring: Measuring::default(),
             last_heard: now,
             farewell_at: None,
             offered_since: None,
-            confirmed,
+            confirmed: false,
             stage: HostStage::Incoming,
+        };
+        if confirmed {
+            hosting.confirm(now);
         }
+        hosting
     }
 
     /// Notes the guest that this one replaces. One that begins again and again at the same address holds the seat no longer
@@ -131,8 +132,9 @@ impl Hosting {
     }
 
     /// Notes that the guest is there for certain.
-    pub(super) fn confirm(&mut self) {
+    pub(super) fn confirm(&mut self, now: Time) {
         self.confirmed = true;
+        self.measuring.begin(now);
     }
 
     pub(super) fn is_confirmed(&self) -> bool {
@@ -153,7 +155,7 @@ impl Hosting {
             addr: self.link.addr(),
             round_trip: self.round_trip().into(),
             user_data: self.guest.user_data.clone(),
-            advice: self.advice(config),
+            advice: measuring::advice(self.agreed_trip(), config),
         })
     }
 
@@ -167,8 +169,10 @@ impl Hosting {
         if !self.is_incoming() {
             return;
         }
-        let advised = || self.advice(config).delay_frames.min(config.max_delay_frames());
-        let delay_frames = config.rollback.delay_frames.unwrap_or_else(advised);
+        let chosen = config.rollback.delay_frames;
+        let round_trip = chosen.is_none().then(|| self.agreed_trip());
+        let suggested = round_trip.map(|rtt| measuring::suggested_delay(rtt, config));
+        let delay_frames = chosen.or(suggested).unwrap_or_default();
         let (token, first_state) = (entropy.next_u64(), config.lobby.first_state.clone());
         let terms = Agreed {
             peer: self.link.addr(),
@@ -193,7 +197,8 @@ impl Hosting {
         };
         trace::handshake(self.link.addr(), "offered");
         let sending = (!first_state.is_empty()).then(|| Sender::new(first_state, token));
-        self.stage = HostStage::Offered { terms, due: true, sent_as: [None; OFFERS], count: 0, sending };
+        self.stage =
+            HostStage::Offered { terms, round_trip, due: true, sent_as: [None; OFFERS], count: 0, sending };
     }
 
     /// Declines the guest, if it waits to be accepted.
@@ -207,7 +212,7 @@ impl Hosting {
     /// offered before the transfer of a first state, and is taken after it.
     pub(super) fn conclude(mut self, config: &Config, confirmed: Option<ControlHeader>) -> Role {
         let round_trip = self.round_trip();
-        let advised = self.advice(config).delay_frames.min(config.max_delay_frames());
+        let advised = measuring::suggested_delay(self.agreed_trip(), config);
         match self.stage {
             HostStage::Offered { mut terms, sending, .. } => {
                 if sending.is_some() && config.rollback.delay_frames.is_none() {
@@ -256,10 +261,11 @@ impl Hosting {
     }
 
     /// Notes a repeated HELLO of the guest, and sends the OFFER again if there was one. `true` if the guest was declined.
-    pub(super) fn hello_again(&mut self, now: Time, header: ControlHeader) -> bool {
+    pub(super) fn hello_again(&mut self, now: Time, header: ControlHeader, hello: &Hello<'_>) -> bool {
         // The cookie proves the HELLO.
         self.link.heard_even_if_far(header);
         self.heard(now);
+        self.guest.round_trip = measuring::from_wire(hello.round_trip).or(self.guest.round_trip);
         if let HostStage::Offered { due, .. } = &mut self.stage {
             *due = true;
         }
@@ -303,20 +309,21 @@ impl Hosting {
 
     /// Whether the RTT has been measured often or long enough to suggest a delay.
     pub(super) fn has_measured(&self, now: Time) -> bool {
-        self.link.rtt().count() >= PONGS_FOR_ADVICE || now.since(self.since) >= MAX_WAIT_FOR_ADVICE
+        now >= self.measuring.done_at(self.link.rtt())
     }
 
     fn round_trip(&self) -> Span {
         self.link.rtt().smoothed().unwrap_or(self.first_trip)
     }
 
-    fn advice(&self, config: &Config) -> DelayAdvice {
-        advice(&self.link, self.first_trip, config)
+    /// The RTT that both sides' measurements give, or that of the handshake.
+    fn agreed_trip(&self) -> Span {
+        measuring::agreed_trip(self.link.rtt(), self.guest.round_trip, Some(self.first_trip))
     }
 
     pub(super) fn poll_transmit(&mut self, now: Time, config: &Config, buf: &mut [u8]) -> Option<usize> {
         match &mut self.stage {
-            HostStage::Offered { terms, due, sent_as, count, .. } if *due => {
+            HostStage::Offered { terms, round_trip, due, sent_as, count, .. } if *due => {
                 *due = false;
                 self.offered_since.get_or_insert(now);
                 let header = self.link.stamp(now);
@@ -329,6 +336,7 @@ impl Hosting {
                     seat: terms.seat.other(),
                     delay_frames: terms.delay_frames,
                     window_frames: config.rollback.window_frames,
+                    round_trip: measuring::to_wire(*round_trip),
                     cadence_frames: terms.cadence_frames,
                     capabilities: config.lobby.extensions,
                     token: terms.token,
@@ -339,6 +347,8 @@ impl Hosting {
                 Message::Offer(offer).encode_packet(&header, buf).ok()
             }
             HostStage::Declined => None,
+            // The seal would put a PING into the first answer to the guest and retransmit it: its answer would be late.
+            _ if !self.confirmed => None,
             HostStage::Offered { sending: Some(sending), .. } => {
                 let of_link = self.link.poll_transmit(now, buf);
                 of_link.or_else(|| Message::FirstState(sending.poll(now)?).encode_outside(buf).ok())
@@ -351,18 +361,13 @@ impl Hosting {
         match &self.stage {
             HostStage::Offered { due: true, .. } => Time::ZERO,
             HostStage::Declined => Time::NEVER,
+            _ if !self.confirmed => Time::NEVER,
             HostStage::Offered { sending: Some(sending), .. } => {
                 self.link.poll_timeout().min(sending.poll_timeout())
             }
             _ => self.link.poll_timeout(),
         }
     }
-}
-
-/// The delay to suggest for a link, or for the round trip of its handshake if nothing else was measured.
-pub(super) fn advice(link: &Link, first_trip: Span, config: &Config) -> DelayAdvice {
-    let rtt = link.rtt().percentile_95().unwrap_or(first_trip);
-    advise_delay(rtt.into(), ASSUMED_LOSS, config.rollback.window_frames, config.game.frame_rate)
 }
 
 /// The number of a seat in a CONNECT_ACK.
@@ -394,6 +399,7 @@ mod tests {
             frame_rate: crate::FrameRate::default(),
             delay_frames: 0,
             window_frames: 8,
+            round_trip: 0,
             axes: 0,
             pads: 1,
             first_state_limit: 0,
@@ -411,6 +417,42 @@ mod tests {
         assert!(!guest.has_gone(at(599), LOST) && guest.has_gone(at(600), LOST), "the first one counts");
         guest.heard(at(400));
         assert!(!guest.has_gone(at(5_400), LOST) && guest.has_gone(at(5_401), LOST), "silence alone");
+    }
+
+    #[test]
+    fn pings_wait_until_the_guest_is_there_for_certain() {
+        let (config, mut buf) = (Config::new(1), [0; 1_200]);
+        let mut guest = guest();
+        guest.confirmed = false;
+        guest.measuring = Measuring::default();
+        assert_eq!(
+            (guest.poll_transmit(at(500), &config, &mut buf), guest.poll_timeout()),
+            (None, Time::NEVER)
+        );
+        assert!(!guest.has_measured(at(9_000)), "the measurement has not begun");
+        guest.confirm(at(9_000));
+        assert!(guest.poll_transmit(at(9_000), &config, &mut buf).is_some());
+        assert!(!guest.has_measured(at(10_999)) && guest.has_measured(at(11_000)));
+    }
+
+    /// The delay that the host takes, and the RTT in its OFFER, after a handshake of 200 ms: both sides have measured these.
+    fn offered(own: Option<Span>, guests: u16) -> (u8, Option<Span>) {
+        let mut guest = guest();
+        guest.first_trip = Span::from_millis(200);
+        own.into_iter().for_each(|rtt| guest.link.measured(rtt));
+        guest.guest.round_trip = measuring::from_wire(guests);
+        guest.accept(&Config::new(1), &mut Entropy::new(1));
+        let HostStage::Offered { terms, round_trip, .. } = guest.stage else { panic!("an offer") };
+        (terms.delay_frames, round_trip)
+    }
+
+    #[test]
+    fn host_takes_the_shorter_of_both_measurements() {
+        let ms = |ms| Some(Span::from_millis(ms));
+        assert_eq!(offered(ms(120), 0), (2, ms(120)));
+        assert_eq!(offered(ms(120), 400), (0, ms(40)), "the guest's is shorter");
+        assert_eq!(offered(ms(120), 60_000), (2, ms(120)), "and a longer one is not believed");
+        assert_eq!((offered(None, 400), offered(None, 0)), ((0, ms(40)), (3, ms(200))));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::Role;
 use super::agreement::{Agreed, LobbyError};
-use super::hosting::advice;
+use super::measuring::{self, Measuring};
 use super::transfer::{Complete, Progress, Receiver};
 use crate::channel::entropy::Entropy;
 use crate::channel::probes::Probes;
@@ -22,7 +22,7 @@ use core::time::Duration;
 use std::net::SocketAddr;
 
 /// The interval at which a joiner retransmits HELLO or CONNECT_REQ, or asks for the first state again.
-const RETRANSMIT_AFTER: Span = Span::from_millis(200);
+pub(super) const RETRANSMIT_AFTER: Span = Span::from_millis(200);
 
 /// One in this many sends of a joiner with an offer is a HELLO instead of a CONNECT_REQ. The host may have forgotten
 /// the joiner, or have sent so many packets since the OFFER that its sequence number can no longer be acked.
@@ -41,6 +41,8 @@ pub(super) struct Joining {
     hellos: Probes<u16, HELLOS>,
     /// The round trip of the first HELLO that was answered.
     first_trip: Option<Span>,
+    /// `None` if the delay is chosen.
+    measuring: Option<Measuring>,
     next: Time,
     /// Counts sends: from 0 on after a CHALLENGE, from 1 on after an OFFER, which makes the next four CONNECT_REQs.
     sends: u32,
@@ -53,6 +55,8 @@ pub(super) struct Joining {
 #[derive(Clone, Debug)]
 struct Taken {
     terms: Agreed,
+    /// The RTT that the host's delay is for, if it was measured.
+    round_trip: Option<Span>,
     /// The sequence number of the first HELLO since the OFFER, sent because no CONNECT_REQ was answered.
     asked_again: Option<u16>,
     /// The host's first state, while parts of it are missing.
@@ -61,12 +65,18 @@ struct Taken {
 
 impl Joining {
     pub(super) fn new(now: Time, addr: SocketAddr, config: &Config, entropy: &mut Entropy) -> Self {
+        let mut link = Link::new(now, addr, config.game.frame_rate.frame_length().into(), entropy);
+        let measuring = config.rollback.delay_frames.is_none().then(Measuring::default);
+        if measuring.is_some() {
+            link.ping_quickly();
+        }
         Self {
-            link: Link::new(now, addr, config.game.frame_rate.frame_length().into(), entropy),
+            link,
             nonce: entropy.next_u64(),
             cookie: 0,
             hellos: Probes::new(),
             first_trip: None,
+            measuring,
             next: now,
             sends: 0,
             offer: None,
@@ -91,10 +101,19 @@ impl Joining {
         self.offer.as_ref().map(|taken| &taken.terms)
     }
 
-    /// Notes the round trip of a sealed handshake, which takes the place of the CHALLENGE's.
-    pub(super) fn sealed(&mut self, rtt: Span) {
+    /// Notes the round trip of a sealed handshake, which takes the place of the CHALLENGE's. The next packet is due at once,
+    /// because the host waits for it before it pings.
+    pub(super) fn sealed(&mut self, now: Time, rtt: Span) {
         self.link.sealed();
         self.first_trip.get_or_insert(rtt);
+        self.next = self.next.min(now);
+    }
+
+    /// Notes a PING of the host, which answers ours too by now.
+    pub(super) fn pinged(&mut self, now: Time) {
+        if let Some(measuring) = &mut self.measuring {
+            measuring.begin(now);
+        }
     }
 
     /// Checks the sequence number and the acks of a packet from the host. Before the first OFFER only the acks are
@@ -157,8 +176,13 @@ impl Joining {
                 self.link.heard_for_certain(header);
                 let Offer { token, first_state_len: len, first_state_hash: hash, .. } = *offer;
                 let receiving = (len > 0).then(|| Receiver::new(now, token, len, hash));
-                self.offer =
-                    Some(Taken { terms: self.terms_of(config, offer), asked_again: None, receiving });
+                self.offer = Some(Taken {
+                    terms: self.terms_of(config, offer),
+                    round_trip: measuring::from_wire(offer.round_trip),
+                    asked_again: None,
+                    receiving,
+                });
+                self.pinged(now);
                 (self.next, self.sends) = (now, 1);
                 trace::handshake(self.link.addr(), "offer received");
             }
@@ -214,17 +238,19 @@ impl Joining {
         self.receiving().map(Receiver::progress).or(whole)
     }
 
-    /// Ends the handshake if there is an offer: the host has confirmed it. Without a configured delay the joiner takes its own
-    /// advice on the round trips that it has measured: the host's delay is a claim, which must not slow the joiner down.
+    /// Ends the handshake if there is an offer: the host has confirmed it. Without a chosen delay the joiner takes the one
+    /// that both sides' measurements suggest, near the host's: that is a claim, which must not slow the joiner down.
     pub(super) fn conclude(mut self, config: &Config) -> Role {
         if self.is_receiving() {
             return Role::Join(self);
         }
-        let Some(Taken { mut terms, .. }) = self.offer.take() else { return Role::Join(self) };
+        let Some(Taken { mut terms, round_trip, .. }) = self.offer.take() else { return Role::Join(self) };
         let mut link = self.link;
-        if config.rollback.delay_frames.is_none() {
-            let advice = advice(&link, self.first_trip.unwrap_or_default(), config);
-            terms.delay_frames = advice.delay_frames.min(config.max_delay_frames());
+        if self.measuring.is_some() {
+            let rtt = measuring::agreed_trip(link.rtt(), round_trip, self.first_trip);
+            let own = measuring::suggested_delay(rtt, config);
+            let beside_hosts = round_trip.map(|_| measuring::beside(own, terms.peer_delay_frames));
+            terms.delay_frames = beside_hosts.unwrap_or(own).min(config.max_delay_frames());
         }
         terms.round_trip = link.rtt().smoothed().or(self.first_trip).map(Duration::from);
         link.begin(terms.token, false, None);
@@ -255,16 +281,11 @@ impl Joining {
     }
 
     pub(super) fn poll_transmit(&mut self, now: Time, config: &Config, buf: &mut [u8]) -> Option<usize> {
-        if now < self.next {
+        if now < self.next() {
             if self.receiving().is_some_and(|receiver| receiver.ack_at() <= now) {
                 return self.write_ack(buf);
             }
-            // Before there is an offer only pongs are sent: the host measures the RTT, the joiner does not yet.
-            return if self.offer.is_some() || self.link.owes_pong() {
-                self.link.poll_transmit(now, buf)
-            } else {
-                None
-            };
+            return if self.has_contact() { self.link.poll_transmit(now, buf) } else { None };
         }
         self.next = now + RETRANSMIT_AFTER;
         self.sends = self.sends.wrapping_add(1);
@@ -275,6 +296,21 @@ impl Joining {
             return self.link.write(now, &ControlPayload::ConnectReq, buf);
         }
         self.write_hello(now, config, buf)
+    }
+
+    /// When a HELLO or CONNECT_REQ is due. A CONNECT_REQ waits for the measurement of the link.
+    fn next(&self) -> Time {
+        let measured_at = match (&self.offer, self.measuring) {
+            (Some(Taken { receiving: None, .. }), Some(measuring)) => measuring.done_at(self.link.rtt()),
+            _ => Time::ZERO,
+        };
+        self.next.max(measured_at)
+    }
+
+    /// Whether the host takes other packets than a HELLO by now: it has pinged, or sent an OFFER.
+    fn has_contact(&self) -> bool {
+        let is_measuring = self.measuring.is_some_and(|measuring| measuring.has_begun());
+        is_measuring || self.offer.is_some() || self.link.owes_pong()
     }
 
     /// Writes the acknowledgement of the parts that are here.
@@ -292,6 +328,7 @@ impl Joining {
             frame_rate: config.game.frame_rate,
             delay_frames: config.rollback.delay_frames.unwrap_or(0),
             window_frames: config.rollback.window_frames,
+            round_trip: measuring::to_wire(self.measuring.and_then(|_| self.link.rtt().percentile_75())),
             axes: config.game.axes,
             pads: config.game.pads,
             first_state_limit: config.lobby.first_state_limit,
@@ -307,11 +344,11 @@ impl Joining {
     }
 
     pub(super) fn poll_timeout(&self) -> Time {
-        if self.offer.is_some() || self.link.owes_pong() {
+        if self.has_contact() {
             let ack_at = self.receiving().map_or(Time::NEVER, Receiver::ack_at);
-            self.next.min(self.link.poll_timeout()).min(ack_at)
+            self.next().min(self.link.poll_timeout()).min(ack_at)
         } else {
-            self.next
+            self.next()
         }
     }
 }
@@ -345,6 +382,7 @@ mod tests {
             seat: Player::Two,
             delay_frames: 0,
             window_frames: 8,
+            round_trip: 0,
             cadence_frames: 30,
             capabilities: Extensions::NONE,
             token,
@@ -354,6 +392,48 @@ mod tests {
         };
         let _ = joining.answer(Time::ZERO, config, header, &Message::Offer(offer));
         joining.offer.as_ref().map(|taken| taken.terms.token)
+    }
+
+    /// The delay that the joiner takes beside a host that offers this delay, for this RTT in units of 100 µs.
+    fn taken_delay(delay_frames: u8, round_trip: u16) -> u8 {
+        let config = Config::new(1);
+        let mut joining = joining(&config);
+        let ack = hello(&mut joining, &config);
+        offered(&mut joining, &config, ack, 1);
+        for _ in 0..8 {
+            joining.link.measured(Span::from_millis(100));
+        }
+        if let Some(taken) = &mut joining.offer {
+            (taken.terms.peer_delay_frames, taken.round_trip) =
+                (delay_frames, measuring::from_wire(round_trip));
+        }
+        let Role::Agreed(_, agreed) = joining.conclude(&config) else { panic!("an agreement") };
+        agreed.delay_frames
+    }
+
+    #[test]
+    fn host_that_lies_moves_the_delay_by_two_frames_at_most() {
+        assert_eq!(taken_delay(1, 1_000), 1, "both have measured 100 ms");
+        assert_eq!(taken_delay(2, 1_200), 2, "the same delay");
+        assert_eq!(taken_delay(24, 60_000), 3, "one frame, and two for the claim");
+        assert_eq!(taken_delay(24, 0), 1, "a chosen delay has no part in it");
+        assert_eq!((taken_delay(0, 400), taken_delay(0, 1)), (0, 0), "the host has measured less");
+    }
+
+    #[test]
+    fn connect_req_waits_for_the_measurement() {
+        let config = Config::new(1);
+        let (mut joining, mut buf) = (joining(&config), [0; 1_200]);
+        assert!(!joining.has_contact());
+        let ack = hello(&mut joining, &config);
+        offered(&mut joining, &config, ack, 1);
+        assert_eq!(joining.next(), Time::ZERO + Span::from_secs(2), "no ping is answered");
+        for _ in 0..8 {
+            joining.link.measured(Span::from_millis(40));
+        }
+        assert_eq!(joining.next(), Time::ZERO);
+        let len = joining.poll_transmit(Time::ZERO, &config, &mut buf).expect("a packet");
+        assert_eq!(ControlPacket::decode(&buf[..len]).unwrap().payload, ControlPayload::ConnectReq);
     }
 
     #[test]

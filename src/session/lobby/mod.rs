@@ -4,6 +4,7 @@ mod agreement;
 mod first_state;
 mod hosting;
 mod joining;
+mod measuring;
 mod reception;
 mod transfer;
 
@@ -336,7 +337,9 @@ impl Authenticated for Lobby {
     fn connection(&mut self, now: Duration, peer: SocketAddr, step: ConnectionStep) {
         self.responder.connection(peer, step);
         match (&mut self.role, step) {
-            (Role::Host(guest), ConnectionStep::Confirmed { .. }) if guest.is_guest(peer) => guest.confirm(),
+            (Role::Host(guest), ConnectionStep::Confirmed { .. }) if guest.is_guest(peer) => {
+                guest.confirm(now.into());
+            }
             (Role::Host(guest), ConnectionStep::Gone) if guest.is_guest(peer) => {
                 trace::handshake(peer, "guest gone");
                 self.begin(now.into());
@@ -344,7 +347,7 @@ impl Authenticated for Lobby {
             (Role::Join(joining), ConnectionStep::Confirmed { round_trip, .. })
                 if joining.link().is_peer(&peer) =>
             {
-                joining.sealed(round_trip.into());
+                joining.sealed(now.into(), round_trip.into());
             }
             _ => {}
         }
@@ -393,6 +396,7 @@ mod tests {
             frame_rate: crate::FrameRate::default(),
             delay_frames: 0,
             window_frames: 8,
+            round_trip: 0,
             axes: 0,
             pads: 1,
             first_state_limit: 0,
@@ -439,6 +443,7 @@ mod tests {
             seat: Player::Two,
             delay_frames: 0,
             window_frames: 8,
+            round_trip: 0,
             cadence_frames: 30,
             capabilities: Extensions::NONE,
             token: 9,

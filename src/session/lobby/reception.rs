@@ -140,7 +140,7 @@ impl Lobby {
         let confirmed = authenticated.is_none_or(|peer| peer.confirmed);
         match &mut self.role {
             Role::Host(hosting) if hosting.is_known(from, hello.nonce) => {
-                if hosting.hello_again(now, header) {
+                if hosting.hello_again(now, header, hello) {
                     self.responder.refuse(from, header, hello.nonce, RefuseField::Declined);
                 }
             }
@@ -170,6 +170,9 @@ impl Lobby {
                 link.heard(header);
                 if authenticated.is_some() {
                     link.sealed();
+                }
+                if self.config.rollback.delay_frames.is_none() {
+                    link.ping_quickly();
                 }
                 let mut guest = Hosting::new(now, link, hello, rtt, confirmed);
                 if let Role::Host(before) = &self.role {
@@ -225,17 +228,17 @@ impl Lobby {
                 return Err(Refusal::OutOfPlace);
             }
             ControlPayload::Pong(value) if !link.ponged(now, value) => return Err(Refusal::UnaskedPong),
-            ControlPayload::Ping(value) => link.pinged(value),
+            ControlPayload::Ping(value) => link.pinged(now, value),
             _ => {}
         }
         // Record that the peer is there, or that it leaves.
         link.heard(packet.header);
         self.answered(now);
-        if let Role::Host(hosting) = &mut self.role {
-            match packet.payload {
-                ControlPayload::Disconnect => hosting.farewell(now),
-                _ => hosting.heard(now),
-            }
+        match (&mut self.role, packet.payload) {
+            (Role::Host(hosting), ControlPayload::Disconnect) => hosting.farewell(now),
+            (Role::Host(hosting), _) => hosting.heard(now),
+            (Role::Join(joining), ControlPayload::Ping(_)) => joining.pinged(now),
+            _ => {}
         }
         // Conclude the handshake, or accept the guest if this packet completed the measurement.
         match packet.payload {

@@ -219,6 +219,7 @@ mod tests {
             frame_rate: FrameRate::default(),
             delay_frames: 0,
             window_frames: 8,
+            round_trip: 0,
             axes: 0,
             pads: 1,
             first_state_limit: 0,

@@ -175,8 +175,8 @@ impl Link {
     }
 
     /// Takes in a ping, to be answered by a pong.
-    pub(crate) fn pinged(&mut self, value: u64) {
-        self.owed.pinged(value);
+    pub(crate) fn pinged(&mut self, now: Time, value: u64) {
+        self.owed.pinged(now, value);
     }
 
     /// Whether a ping waits to be answered.
@@ -192,6 +192,11 @@ impl Link {
     /// Takes in an RTT sample of an input packet.
     pub(crate) fn measured(&mut self, sample: Span) {
         self.rtt.sample(sample);
+    }
+
+    /// Pings quickly, to measure the RTT before a match.
+    pub(crate) fn ping_quickly(&mut self) {
+        self.rtt.ping_quickly();
     }
 
     /// Makes pings frequent, or rare again.
@@ -300,7 +305,7 @@ impl Link {
         if self.resync_at().is_some_and(|due| due <= now) {
             return self.write_resync(now, buf);
         }
-        if let Some(answer) = self.owed.take() {
+        if let Some(answer) = self.owed.take(now) {
             return self.write(now, &answer, buf);
         }
         if self.reliable.next_due().is_some_and(|due| due <= now) {
@@ -454,7 +459,7 @@ mod tests {
         assert_eq!(sent(&mut link, 1_000, 1_100), [(1_017, "Heartbeat".to_owned())], "one for both");
         assert!(!link.has_unfinished());
         link.message(at(1_100), 2, b"x").unwrap();
-        link.pinged(9);
+        link.pinged(at(1_100), 9);
         assert!(link.owes_pong() && link.poll_timeout() == Time::ZERO);
         assert_eq!(sent(&mut link, 1_100, 1_200), [(1_100, "Pong".to_owned())], "which acknowledges it too");
         assert!(!link.owes_pong() && !link.has_unfinished());

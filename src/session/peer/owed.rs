@@ -4,10 +4,14 @@ use crate::protocol::time::{Span, Time};
 use crate::wire::control::ControlPayload;
 use core::num::NonZeroU8;
 
+/// A pong that has waited for longer would be taken for a long way.
+const MAX_WAIT: Span = Span::from_millis(100);
+
 /// The answers that are owed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Owed {
-    pong: Option<u64>,
+    /// The value of a ping, and when it came.
+    pong: Option<(u64, Time)>,
     /// The answer to a CONNECT_REQ, with this seat.
     connect_ack: Option<NonZeroU8>,
     /// A message has to be acknowledged by then.
@@ -23,8 +27,8 @@ impl Owed {
     }
 
     /// Notes a ping, to be answered by a pong. A newer ping replaces one that waits.
-    pub(crate) fn pinged(&mut self, value: u64) {
-        self.pong = Some(value);
+    pub(crate) fn pinged(&mut self, now: Time, value: u64) {
+        self.pong = Some((value, now));
         self.due = Time::ZERO;
     }
 
@@ -46,10 +50,14 @@ impl Owed {
         self.settle_due();
     }
 
-    /// The next answer that is a packet of its own.
-    pub(crate) fn take(&mut self) -> Option<ControlPayload<'static>> {
+    /// The next answer that is a packet of its own. While packets are held back a ping gets a HEARTBEAT, which acknowledges it
+    /// too.
+    pub(crate) fn take(&mut self, now: Time) -> Option<ControlPayload<'static>> {
         let connect_ack = self.connect_ack.take().map(|client_id| ControlPayload::ConnectAck { client_id });
-        let answer = connect_ack.or_else(|| self.pong.take().map(ControlPayload::Pong));
+        let pong = |(value, came)| {
+            if now.since(came) <= MAX_WAIT { ControlPayload::Pong(value) } else { ControlPayload::Heartbeat }
+        };
+        let answer = connect_ack.or_else(|| self.pong.take().map(pong));
         self.settle_due();
         answer
     }
@@ -73,5 +81,24 @@ impl Owed {
     /// Whether a message waits for its ack.
     pub(crate) fn owes_ack(&self) -> bool {
         self.ack_due.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ping_that_waited_gets_no_pong() {
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let mut owed = Owed::new(Span::from_millis(16));
+        for (came, answer) in [(900, ControlPayload::Pong(7)), (899, ControlPayload::Heartbeat)] {
+            owed.pinged(at(came), 7);
+            assert_eq!(
+                (owed.take(at(1_000)), owed.take(at(1_000))),
+                (Some(answer), None),
+                "came at {came} ms"
+            );
+        }
     }
 }

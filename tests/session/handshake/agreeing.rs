@@ -265,8 +265,8 @@ fn an_offer_without_checksums_is_refused() {
         pair.lose(HOST, "OFFER", u32::MAX);
         assert!(pair.step_until(SOON, |pair| !pair.said_by(HOST, "OFFER").is_empty()));
         let mut offer = pair.said_by(HOST, "OFFER")[0].to_vec();
-        assert_eq!(offer[35..37], [0, 30], "the cadence");
-        offer[35..37].copy_from_slice(&cadence.to_be_bytes());
+        assert_eq!(offer[37..39], [0, 30], "the cadence");
+        offer[37..39].copy_from_slice(&cadence.to_be_bytes());
         pair.inject(JOINER, addr(HOST), &offer);
         assert_eq!(pair.machine(JOINER).refused().of(Refusal::MalformedMessage), 1, "a cadence of {cadence}");
         assert!(pair.said_by(JOINER, "CONNECT_REQ").is_empty());
