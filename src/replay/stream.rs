@@ -194,6 +194,9 @@ impl<W: Write> StreamRecorder<W> {
         match *event {
             Event::Interrupted { .. } => self.event(MatchEvent::Interrupted),
             Event::Resumed => self.event(MatchEvent::Resumed),
+            Event::DelayChanged { delay_frames } => {
+                self.event(MatchEvent::Delay { player: local, delay_frames });
+            }
             Event::PeerDelay { delay_frames } => {
                 self.event(MatchEvent::Delay { player: local.other(), delay_frames });
             }

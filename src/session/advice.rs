@@ -57,14 +57,24 @@ pub fn advise_delay(
     for_link(round_trip_95.as_secs_f64() / 2.0 * hz, loss, window_frames)
 }
 
+/// The delay with which the window is enough for the time of one way in frames and two packets lost in a row.
+pub(super) fn needed_delay(one_way_frames: f64, window_frames: u8) -> u8 {
+    needed(one_way_frames, ASSUMED_LOSS, window_frames).clamp(0.0, f64::from(Config::MAX_DELAY_FRAMES)) as u8
+}
+
+fn needed(one_way_frames: f64, loss: f64, window_frames: u8) -> f64 {
+    // A run of this many lost packets is rarer than the accepted chance of a stall.
+    let run = if loss > 0.0 { (STALL_EXPONENT / -loss.log10()).ceil() } else { 0.0 };
+    (one_way_frames + run - f64::from(window_frames)).ceil()
+}
+
 /// The suggestion for the time of one way in frames.
 pub(super) fn for_link(one_way_frames: f64, loss: f64, window_frames: u8) -> DelayAdvice {
     let loss = if loss.is_finite() { loss.clamp(0.0, 0.9) } else { 0.0 };
     let comfort = (one_way_frames + HALF_A_FRAME - UNNOTICED_FRAMES).ceil().clamp(0.0, MAX_FOR_COMFORT);
-    // A run of this many lost packets is rarer than the accepted chance of a stall.
-    let run = if loss > 0.0 { (STALL_EXPONENT / -loss.log10()).ceil() } else { 0.0 };
-    let need = (one_way_frames + run - f64::from(window_frames)).ceil();
-    let delay = comfort.max(need).clamp(0.0, f64::from(Config::MAX_DELAY_FRAMES));
+    let delay = comfort
+        .max(needed(one_way_frames, loss, window_frames))
+        .clamp(0.0, f64::from(Config::MAX_DELAY_FRAMES));
     let waiting_for_lost = loss / (1.0 - loss);
     let predicted = one_way_frames + HALF_A_FRAME + waiting_for_lost - delay;
     DelayAdvice { delay_frames: delay as u8, expected_predicted_frames: predicted.max(0.0) }
@@ -98,6 +108,15 @@ mod tests {
         assert_eq!(delay(600, 0.05, 8), 14);
         assert_eq!(delay(600, 0.2, 22), 3, "k = 6: 18 + 6 - 22 is 2, less than for comfort");
         assert_eq!(delay(5_000, 0.5, 8), 24, "never more than a config takes");
+    }
+
+    #[test]
+    fn needed_delay_leaves_comfort_out() {
+        for (one_way, window, delay) in
+            [(5.0, 8, 0), (6.0, 8, 0), (6.1, 8, 1), (16.2, 8, 11), (2.0, 0, 4), (99.0, 8, 24)]
+        {
+            assert_eq!(needed_delay(one_way, window), delay, "{one_way} frames, window {window}");
+        }
     }
 
     #[test]

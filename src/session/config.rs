@@ -48,6 +48,7 @@ pub(super) const HAS_RANDOMNESS: bool = !cfg!(all(target_family = "wasm", target
 ///     rollback: RollbackConfig {
 ///         window_frames: 8,
 ///         delay_frames: None,
+///         added_delay_frames: 12,
 ///         prediction: Prediction::RepeatLast,
 ///         saving: Saving::Auto,
 ///         kept_buttons: Buttons(0xFFFF),
@@ -143,6 +144,11 @@ pub struct RollbackConfig {
     /// The input delay: a press acts this many frames later. `None`, the default, takes the delay that the measured link
     /// suggests.
     pub delay_frames: Option<u8>,
+    /// By how many frames the session may raise a measured delay while the link makes the match stall, by default 12; 0 is
+    /// never. It does so by one frame at a time, as far as the window is too short for the RTT, and takes it back when the link
+    /// has recovered. Each change is told ([`Event::DelayChanged`](crate::Event::DelayChanged)). A delay that was chosen, here or by
+    /// [`set_delay`](crate::Session::set_delay), is never changed.
+    pub added_delay_frames: u8,
     /// The policy that predicts inputs that are not confirmed yet, by default [`Prediction::RepeatLast`].
     pub prediction: Prediction,
     /// The policy that decides which frames are saved, by default [`Saving::Auto`]. Under [`Saving::Sparse`] an autopsy has
@@ -237,6 +243,7 @@ impl Default for RollbackConfig {
         Self {
             window_frames: 8,
             delay_frames: None,
+            added_delay_frames: 12,
             prediction: Prediction::RepeatLast,
             saving: Saving::Auto,
             kept_buttons: Buttons(u16::MAX),

@@ -37,6 +37,12 @@ pub enum Event {
         /// The new delay.
         delay_frames: u8,
     },
+    /// The session has changed the input delay of this machine, because the link has changed:
+    /// [`added_delay_frames`](crate::RollbackConfig::added_delay_frames).
+    DelayChanged {
+        /// The new delay.
+        delay_frames: u8,
+    },
     /// The frames of the other machine come slower than agreed, from a slow machine or over a slow connection, and this one
     /// follows them.
     PeerSlow {

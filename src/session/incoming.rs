@@ -161,7 +161,7 @@ impl<S: Fields> Session<S> {
             ControlPayload::ConnectAck { client_id }
                 if !self.agreed.is_host && client_id == seat_number(self.local()) => {}
             ControlPayload::Disconnect => self.liveness.heard_disconnect(now),
-            ControlPayload::Ping(value) => self.link.pinged(value),
+            ControlPayload::Ping(value) => self.link.pinged(now, value),
             ControlPayload::Pong(value) if self.link.ponged(now, value) => {}
             ControlPayload::Pong(_) => return Err(Refusal::UnaskedPong.into()),
             ControlPayload::Heartbeat => {}

@@ -10,6 +10,7 @@
 //! | `simulation`, `latch` | the engine with the local player's inputs; presses during a stall |
 //! | `input_stream`, `outbox`, `measures` | input packets both ways; the last one sent; the RTT and the loss that they measure |
 //! | `pace`, `frame_clock`, `lateness` | when frames are due; the clock that is trimmed; the age of the peer's inputs |
+//! | `delay` | the input delay on a link that changes |
 //! | `liveness`, `parting`, `ending` | silence and farewell of the peer; our own after a desync; the last states and the verdict |
 //! | `pause`, `pausing` | the pauses that both machines agree on; their calls, frames and packets |
 //! | `clock_check` | whether the game gives one clock to all calls |
@@ -23,6 +24,7 @@ mod advice;
 mod clock_check;
 mod config;
 mod config_error;
+mod delay;
 pub(crate) mod desync;
 mod ending;
 mod event;
@@ -70,6 +72,7 @@ use crate::wire::rbn1::Flags;
 use crate::{CueEvent, Fields, Frame, Game, Inputs, Player};
 use clock_check::ClockCheck;
 use core::time::Duration;
+use delay::DelayControl;
 use ending::Ending;
 use event_queue::EventQueue;
 use input_stream::InputStream;
@@ -101,6 +104,7 @@ pub struct Session<S> {
     simulation: Simulation<S>,
     stream: InputStream,
     pace: Pace,
+    delay: DelayControl,
     liveness: Liveness,
     parting: Parting,
     pause: Pause,
@@ -141,6 +145,9 @@ impl<S: Fields> Session<S> {
             simulation.engine().saves_every(),
             || game.snapshot(),
         );
+        let added =
+            if config.rollback.delay_frames.is_none() { config.rollback.added_delay_frames } else { 0 };
+        let max_delay = agreed.delay_frames.saturating_add(added).min(config.max_delay_frames());
         Self {
             frame_length,
             responder,
@@ -152,6 +159,7 @@ impl<S: Fields> Session<S> {
                 &agreed,
                 config.timeouts.max_input_age.map(Span::from),
             ),
+            delay: DelayControl::new(agreed.delay_frames, max_delay),
             liveness: Liveness::new(now, &config, link.is_sealed()),
             parting: Parting::default(),
             pause: Pause::new(
@@ -196,12 +204,14 @@ impl<S: Fields> Session<S> {
         self.link.send(now.into(), Ordered::User(message)).map_err(|_| SendError::QueueFull)
     }
 
-    /// Changes the input delay from the next frame on. No input is lost, and no frame left without one.
+    /// Changes the input delay from the next frame on. No input is lost, and no frame left without one. The session does not
+    /// change a delay that was set here.
     ///
     /// # Errors
     /// If the delay is more than 24, or more than 30 together with the window.
     pub fn set_delay(&mut self, now: Duration, delay_frames: u8) -> Result<(), ConfigError> {
         Config::check_delay(self.simulation.engine().window() as u8, delay_frames)?;
+        self.delay.choose(delay_frames);
         self.pace.set_delay(delay_frames);
         self.tell_delay(now.into());
         Ok(())

@@ -78,6 +78,9 @@ impl<S: Fields> Session<S> {
                 Advance::Stalled => {
                     self.pace.stalled(now);
                     self.stream.ask_for_frame();
+                    if self.delay.is_due(self.simulation.frame_counts().1) {
+                        self.look_at_delay();
+                    }
                     Advanced::Stalled
                 }
                 Advance::Ended => Advanced::Ended,
@@ -139,6 +142,7 @@ impl<S: Fields> Session<S> {
         if Lateness::is_due(frame.0) {
             self.look_at_age();
             self.look_at_costs();
+            self.look_at_delay();
         }
         if self.pace.untold_delay().is_some() {
             self.tell_delay(now);
@@ -174,11 +178,30 @@ impl<S: Fields> Session<S> {
         let Some((takes, window_frames)) = self.simulation.slow_rollback(self.frame_length.into()) else {
             return;
         };
-        let rtt = self.link.rtt().percentile_95().unwrap_or_default();
-        let one_way_frames = Duration::from(rtt).div_duration_f64(self.frame_length.into()) / 2.0;
         let loss = self.stream.loss_in().map_or(0.0, f64::from);
-        let delay_frames = advice::for_link(one_way_frames, loss, window_frames).delay_frames;
+        let delay_frames = advice::for_link(self.one_way_frames(), loss, window_frames).delay_frames;
         self.events.tell(Event::SlowRollback { takes, window_frames, delay_frames });
+    }
+
+    /// The time of one way in frames, of the 95th percentile of the RTT.
+    fn one_way_frames(&self) -> f64 {
+        let rtt = self.link.rtt().percentile_95().unwrap_or_default();
+        Duration::from(rtt).div_duration_f64(self.frame_length.into()) / 2.0
+    }
+
+    /// Looks at the frames that have stalled, and adapts the input delay to the link.
+    #[cold]
+    fn look_at_delay(&mut self) {
+        let stalled_frames = self.simulation.frame_counts().1;
+        let window_frames = self.simulation.engine().window() as u8;
+        let mut delay = self.delay;
+        let needed = || advice::needed_delay(self.one_way_frames(), window_frames);
+        let changed = delay.look(stalled_frames, self.agreed.peer_delay_frames, needed);
+        self.delay = delay;
+        if let Some(delay_frames) = changed {
+            self.pace.set_delay(delay_frames);
+            self.events.tell(Event::DelayChanged { delay_frames });
+        }
     }
 
     /// Whether a stalled frame could be stepped by now.

@@ -283,6 +283,10 @@ impl Match<'_> {
                 );
                 (text, Tone::Warning)
             }
+            Now::Event(Event::DelayChanged { delay_frames }) => {
+                let frames = counted(delay_frames.into(), "frame");
+                (format!("the connection changed: your inputs now have {frames} of delay"), Tone::Calm)
+            }
             Now::Event(Event::PeerDelay { delay_frames }) => {
                 let frames = counted(delay_frames.into(), "frame");
                 (format!("{other} now plays with {frames} of delay"), Tone::Calm)
