@@ -9,6 +9,7 @@ use rebout::lab::{Flaw, Play, Setup, SimMatch, addresses};
 use rebout::wire::WireFrame;
 use rebout::wire::rbn1::{self, Flags, InputHeader, InputPacket};
 use rebout::{Buttons, Event, Frame, Input, Reason};
+use support::repeats;
 
 const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
@@ -46,7 +47,7 @@ fn no_impairment_of_a_link_makes_the_machines_differ() {
         ("everything", everything),
     ];
     for (name, link) in links.into_iter().chain(LinkConfig::presets()) {
-        for seed in 1..=3 {
+        for seed in 1..=repeats(4) {
             // A match that waits out the longest bursts.
             let setup = Setup::new(seed, link).configure(|config| {
                 (config.timeouts.lost_after, config.timeouts.no_progress_after) = (secs(120), secs(120));

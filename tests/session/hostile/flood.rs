@@ -10,10 +10,9 @@ use rebout::lab::{HOST, JOINER};
 use std::time::Duration;
 use support::{heap, repeats};
 
-const FLOOD: u64 = 2_000;
-
 /// Lets a flood of one datagram arrive within a few frames.
 fn flood(row: &Row, victim: usize, prepared: &Pair, undisturbed: i64) -> Result<(), String> {
+    let size = repeats(2_000);
     for source in row.sources {
         let mut pair = fork_without_transcript(prepared);
         // Room for a flood of answers, so that it does not count as taken by a machine.
@@ -22,23 +21,23 @@ fn flood(row: &Row, victim: usize, prepared: &Pair, undisturbed: i64) -> Result<
         let datagram = (row.make)(&knows);
         let before = pair.machine(victim).refused();
         let heap = heap::live();
-        for _ in 0..FLOOD {
+        for _ in 0..size {
             pair.inject(victim, from(*source, victim), &datagram);
         }
         let refused = |refusal| pair.machine(victim).refused().of(refusal) - before.of(refusal);
         match row.expect {
             // It is delivered once, like every message, and found to be none then.
             Expect::Refused(refusal) if row.class.starts_with("AUTOPSY") && refused(refusal) == 1 => {}
-            Expect::Refused(refusal) if refused(refusal) != FLOOD => {
+            Expect::Refused(refusal) if refused(refusal) != size => {
                 return Err(format!("{} refused", refused(refusal)));
             }
-            Expect::Conflict if refused(Refusal::InputConflict) != FLOOD => {
+            Expect::Conflict if refused(Refusal::InputConflict) != size => {
                 return Err("not all conflicts refused".into());
             }
             _ => {}
         }
         // And once more while answers go out.
-        for n in 0..repeats(FLOOD) {
+        for n in 0..size {
             let datagram = (row.make)(&knows.clone().now(&pair, victim));
             pair.inject(victim, from(*source, victim), &datagram);
             if n.is_multiple_of(repeats(40)) {
@@ -87,7 +86,7 @@ fn earlier_match(entropy: u64) -> Vec<(usize, Vec<u8>)> {
 
 #[test]
 fn an_earlier_match_said_again_changes_nothing() {
-    for entropy in 100..120 {
+    for entropy in 100..100 + repeats(20) {
         let recorded = earlier_match(entropy);
         for phase in [Phase::Waiting, Phase::Challenged, Phase::Offered, Phase::Agreed, Phase::Playing] {
             for victim in [HOST, JOINER] {

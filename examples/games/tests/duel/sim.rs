@@ -8,6 +8,7 @@ use games::duel::{
 };
 use proptest::prelude::*;
 use rebout::{Buttons, Cues, Game, Inputs, Player, checksum, diff};
+use support::repeats;
 
 const NONE: Buttons = Buttons::NONE;
 
@@ -384,7 +385,7 @@ fn sparse(bits: u16) -> Buttons {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: repeats(96), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_buttons_keep_the_state_valid_and_the_seats_symmetric(runs in held_buttons(), few in any::<bool>()) {
