@@ -218,3 +218,23 @@ impl Driver<Udp> {
         stats
     }
 }
+
+#[cfg(feature = "tls")]
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::stream_addr::stream_addr;
+
+    #[test]
+    fn address_of_a_stream_is_none_of_udp() {
+        let mut udp = UdpDriver::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let own = udp.local_addr();
+        let transport = udp.transport_mut();
+        let forged = Received::Datagram(stream_addr(own), 3);
+        assert_eq!(transport.or_of_stream(forged, &mut [0; 3]), Received::Nothing);
+        let usual = Received::Datagram(own, 3);
+        assert_eq!(transport.or_of_stream(usual, &mut [0; 3]), usual);
+        transport.send(stream_addr(own), &[1, 2, 3]);
+        assert_eq!(udp.stats().sent, 0, "there are no streams");
+    }
+}

@@ -112,3 +112,70 @@ fn own(bound: SocketAddr) -> Vec<SocketAddr> {
     }
     addresses.into_iter().map(|ip| SocketAddr::new(ip, bound.port())).collect()
 }
+
+#[cfg(feature = "tls")]
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Protocol;
+    use crate::connect::rendezvous::{Registration, RendezvousConfig, RendezvousEvent, RendezvousServer};
+    use crate::connect::seal::Randomness;
+    use crate::net::stream_addr::{is_stream, stream_addr};
+    use core::time::Duration;
+
+    #[test]
+    fn name_of_a_server_has_no_port() {
+        for (text, name) in [
+            ("play.example.org", "play.example.org"),
+            ("play.example.org:3479", "play.example.org"),
+            ("192.0.2.1:7", "192.0.2.1"),
+            ("192.0.2.1", "192.0.2.1"),
+            ("2001:db8::1", "2001:db8::1"),
+            ("[2001:db8::1]", "2001:db8::1"),
+            ("[2001:db8::1]:7", "2001:db8::1"),
+        ] {
+            assert_eq!(host_of(text), name);
+        }
+    }
+
+    /// A host at the end of a stream.
+    struct Host(Registration);
+
+    impl Protocol for Host {
+        fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+            self.0.handle_datagram(now, from, datagram);
+        }
+
+        fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+            self.0.poll_transmit(now, buf)
+        }
+
+        fn poll_timeout(&self) -> Option<Duration> {
+            self.0.poll_timeout()
+        }
+    }
+
+    #[test]
+    fn host_registers_at_a_rendezvous_over_tls() {
+        let any = "127.0.0.1:0".parse().unwrap();
+        let file =
+            |name: &str| std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/net/certs").join(name);
+        let [mut server_udp, mut host_udp] = [any, any].map(|any| UdpDriver::bind(any).unwrap());
+        let at = server_udp.listen_tls(any, &file("server.pem"), &file("server.key"), 8).unwrap();
+        let trust = Trust::new("play.test", Some(&file("authority.pem"))).unwrap();
+        host_udp.transport_mut().trust(trust).unwrap();
+        let mut server = RendezvousServer::new(RendezvousConfig::default(), Randomness::Seeded(1)).unwrap();
+        let mut host = Host(Registration::new(stream_addr(at), &[7; 32], Randomness::Seeded(2)).unwrap());
+        host.0.set_ticket(42);
+        for _ in 0..20_000 {
+            let until = server_udp.now() + Duration::from_millis(1);
+            server_udp.run_until(&mut server, until).unwrap();
+            host_udp.poll(&mut host).unwrap();
+            if let Some(RendezvousEvent::Registered { observed, .. }) = host.0.poll_event() {
+                assert!(is_stream(observed) && server.rooms() == 1);
+                return;
+            }
+        }
+        panic!("no room after 20 s");
+    }
+}

@@ -105,6 +105,12 @@ impl Relay {
         }
     }
 
+    /// When a stream is used besides UDP, if there is none yet.
+    fn streams_at(&self) -> Option<Time> {
+        let is_streamed = self.current.iter().chain(&self.fresh).any(Allocation::is_streamed);
+        self.streams.begin_at().filter(|_| !is_streamed)
+    }
+
     /// Asks for an allocation over a stream.
     fn stream(&mut self) {
         if let Some(credentials) = &self.credentials {
@@ -117,11 +123,12 @@ impl Relay {
         self.is_streamed() && self.relayed().is_some() && now >= self.streams.look_at
     }
 
-    /// Whether this is the address of the relay.
+    /// Whether the relay was asked something at this address.
     #[inline]
     pub(super) fn is_server(&self, addr: SocketAddr) -> bool {
         self.current.as_ref().is_some_and(|one| one.server() == addr)
             || self.fresh.as_ref().is_some_and(|one| one.server() == addr)
+            || self.probe.as_ref().is_some_and(|one| one.server() == addr)
     }
 
     fn server(&self) -> Option<SocketAddr> {
@@ -264,8 +271,7 @@ impl Relay {
         let mut allocations = self.current.iter().chain(&self.fresh);
         self.streams.unanswered_since =
             allocations.any(is_unanswered).then(|| self.streams.unanswered_since.unwrap_or(now));
-        let is_streamed = self.current.iter().chain(&self.fresh).any(Allocation::is_streamed);
-        if !is_streamed && self.streams.begin_at().is_some_and(|at| at <= now) {
+        if self.streams_at().is_some_and(|at| at <= now) {
             self.stream();
         }
         // A relay that was restarted does not have the allocation, and one that was away for long has forgotten it.
@@ -298,7 +304,7 @@ impl Relay {
     pub(super) fn deadline(&self) -> Time {
         let allocations = self.current.iter().chain(&self.fresh).filter_map(Allocation::deadline);
         let looks = (self.is_streamed() && self.relayed().is_some()).then_some(self.streams.look_at);
-        let streams = self.streams.begin_at().into_iter().chain(looks);
+        let streams = self.streams_at().into_iter().chain(looks);
         let probe = self.probe.as_ref().and_then(Probe::deadline);
         allocations.chain(probe).chain(streams).min().unwrap_or(Time::NEVER)
     }
@@ -394,6 +400,7 @@ mod tests {
             changes += u32::from(relay.run(now));
             while let Some((to, message)) = relay.poll_transmit(now) {
                 assert!(to == RELAY || to == stream_to(RELAY), "{to}");
+                assert!(relay.is_server(to));
                 let Some(port) = ports[usize::from(to != RELAY)] else { continue };
                 if message.starts_with(&[0, 1]) {
                     let seen_at = ([10, 0, 0, 9], port).into();
@@ -429,7 +436,9 @@ mod tests {
         let (mut relay, mut server) = asked();
         assert_eq!(run_both(&mut relay, &mut server, 0..2_000, STREAM), 0);
         assert!(relay.is_asking() && !relay.is_streamed());
+        assert_eq!(relay.deadline(), ms(2_000));
         assert_eq!(run_both(&mut relay, &mut server, 2_000..2_300, STREAM), 1);
+        assert!(relay.deadline() > ms(2_300), "nothing is due before");
         assert_eq!((relay.relayed(), relay.is_streamed()), (relayed(PORTS[1]), true));
         assert_eq!(relay.round_trip, Some(Span::ZERO), "it was measured over the stream");
     }
