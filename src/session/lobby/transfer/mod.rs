@@ -205,7 +205,7 @@ mod tests {
             let took = whole(&mut line, &state, 20_000);
             // The joiner asks within 200 ms, and the first window is smaller than the last one was.
             let extra = took - dead_ms - clean;
-            assert!(extra <= 650, "{extra} ms after a blackout of {dead_ms} ms from {dead_from} ms on");
+            assert!(extra <= 550, "{extra} ms after a blackout of {dead_ms} ms from {dead_from} ms on");
             assert!(line.parts < 320 + 256, "{} parts", line.parts);
         }
     }

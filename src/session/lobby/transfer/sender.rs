@@ -104,7 +104,8 @@ impl Sender {
             arrived += 1;
             self.arrived += range(number, len).len() as u32;
             let trip = now.since(sent.at);
-            if !sent.is_repeated {
+            // An acknowledgement that was lost in a dead time tells nothing about the way.
+            if !sent.is_repeated && !was_dead {
                 self.congestion.measured(trip);
             }
             if !sent.is_repeated || self.congestion.is_plausible(trip) {
