@@ -40,7 +40,8 @@ impl Fields for Numbered<'_> {
 
 impl Fields for Number {
     fn visit<V: Visitor>(&self, visitor: &mut V) {
-        if self.1 {
+        // Only a walk that looks at the cell, and no count on the way to it.
+        if self.1 && core::any::type_name::<V>().contains("Walk") {
             WALKED.set(WALKED.get() + 1);
         }
         self.0.visit(visitor);

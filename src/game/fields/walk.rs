@@ -279,6 +279,23 @@ mod tests {
         assert_eq!(paths(&here).len(), 1 + 101 + 4 + 4);
     }
 
+    /// Memory with addresses, and a list beside it without a name of its own.
+    struct Beside;
+
+    impl Fields for Beside {
+        fn visit<V: Visitor>(&self, visitor: &mut V) {
+            visitor.addressed(0x10, &[0_u8; 2]);
+            [0_u8; 2].visit(visitor);
+        }
+    }
+
+    #[test]
+    fn items_beside_addressed_memory_are_numbered() {
+        let mut paths = Vec::new();
+        walk(&Beside, |leaf| paths.push(leaf.path.to_string()));
+        assert_eq!(paths, ["[0x10]", "[0x11]", "[0]", "[1]"]);
+    }
+
     /// Otherwise a game could not begin to name its memory without another checksum.
     #[test]
     fn addresses_do_not_change_the_checksum() {
