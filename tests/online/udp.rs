@@ -132,29 +132,31 @@ fn core_with_barriers() -> Core {
     Core { barrier: |state| state.sum % 53 == 3, ..Core::new(240) }
 }
 
-/// The options of a match at an exact frame rate, with a far window and a look-ahead.
-fn core_options() -> Options {
+/// The options of a match at an exact frame rate, with a far window, this delay and a look-ahead.
+fn core_options(delay_frames: u8) -> Options {
     let config = Config::new(0xB0).with(|config| {
         config.game.frame_rate = FrameRate::ratio(8 * 39_375_000, 655_171);
         config.rollback.look_ahead_frames = 2;
-        (config.rollback.window_frames, config.rollback.delay_frames) = (22, Some(8));
+        (config.rollback.window_frames, config.rollback.delay_frames) = (22, Some(delay_frames));
     });
     Options::with_config(config).connect(local())
 }
 
-/// Plays two cores over UDP.
-fn play_cores(host: Options, cores: [Core; 2]) -> [(Finish, Core); 2] {
+/// Plays two cores over UDP, with the options of the host and of the joiner.
+fn play_cores([host, joiner]: [Options; 2], cores: [Core; 2]) -> [(Finish, Core); 2] {
     let host = Online::host(host).unwrap();
     let invite = host.share().to_owned();
     let [one, two] = cores;
-    let there = thread::spawn(move || play_core(Online::join(core_options(), &invite).unwrap(), two));
+    let there = thread::spawn(move || play_core(Online::join(joiner, &invite).unwrap(), two));
     [play_core(host, one), there.join().unwrap()]
 }
 
 #[test]
 fn barriers_and_look_ahead_work_over_udp() {
     let folder = std::env::temp_dir().join(format!("rebout-barriers-{}", std::process::id()));
-    let played = play_cores(core_options().record_to(&folder), [core_with_barriers(), core_with_barriers()]);
+    // Without a delay every frame is predicted.
+    let options = [core_options(0).record_to(&folder), core_options(0)];
+    let played = play_cores(options, [core_with_barriers(), core_with_barriers()]);
     assert_agreed(&played[0].0, &played[1].0);
     let [ours, theirs] = played.each_ref().map(|(_, core)| {
         let (shown, all) = (core.steps.iter().filter(|step| step.is_shown).count(), core.steps.len());
@@ -176,7 +178,7 @@ fn barriers_and_look_ahead_work_over_udp() {
 #[test]
 fn state_that_cannot_be_saved_is_told_over_udp() {
     let failing = Core { unsaved: 100..101, ..Core::new(240) };
-    let [one, two] = play_cores(core_options(), [Core::new(240), failing]);
+    let [one, two] = play_cores([core_options(8), core_options(8)], [Core::new(240), failing]);
     assert_eq!(one.0, Finish::Ended(Reason::StateFailed));
     assert_eq!(two.0, Finish::Ended(Reason::StateFailedHere));
 }
