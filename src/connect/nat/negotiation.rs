@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn late_candidate_is_sent_in_the_same_search_until_it_has_arrived() {
+    fn late_candidate_is_sent_until_it_has_arrived() {
         let (mut one, mut two) = (Negotiation::new(at(0), part(1)), Negotiation::new(at(0), part(2)));
         two.take(at(0), &signal(&one));
         one.take(at(0), &signal(&two));

@@ -281,13 +281,12 @@ impl Signalling {
         }
     }
 
-    /// Asks the rendezvous where it sees this machine. A host registers again, so that its guest's signals find it.
+    /// Asks the rendezvous where it sees this machine. A host that has moved registers again, so that its guest's signals find it.
     pub(super) fn locate(&mut self) {
-        match &mut self.client {
-            Client::Host(registration) => registration.locate(),
-            Client::Joiner(post) => post.renew_credentials(),
-            Client::Manual { .. } => {}
+        if let Client::Host(registration) = &mut self.client {
+            registration.locate();
         }
+        self.renew_credentials();
     }
 
     /// The address at which the rendezvous says that it sees a host, before it grants the registration.
