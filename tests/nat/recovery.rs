@@ -167,7 +167,9 @@ fn joined_after(plan: Plan, happens: impl Fn(&mut Internet)) -> Duration {
     let failures =
         internet.player(JOINER).told.iter().filter(|(_, told)| matches!(told, Progress::NoWay { .. }));
     assert_eq!(failures.count(), 0, "{}", internet.report());
-    internet.player(JOINER).began_at().unwrap() - ms(7_300)
+    let took = internet.player(JOINER).began_at().unwrap() - ms(7_300);
+    println!("{:?}: joined after {took:?}", plan.routers);
+    took
 }
 
 #[test]
@@ -175,7 +177,7 @@ fn joiner_gets_in_after_a_restart_of_the_rendezvous() {
     for (host, joiner) in [(Router::Open, Router::Open), (Router::Cone, Router::Cone)] {
         let plan = Plan::new(host, joiner);
         let took = joined_after(plan, |internet| internet.restart_rendezvous(plan));
-        assert!(took < ms(4_200) && took > ms(2_000), "{took:?}");
+        assert!(took < ms(4_500) && took > ms(2_000), "{took:?}");
     }
 }
 

@@ -96,6 +96,44 @@ fn a_relay_that_dies_under_a_match_is_reported() {
     assert!(told, "{}", internet.report());
 }
 
+/// A relayed match whose relay is away for 800 ms and comes back without anything that it knew, while `happens`. Returns how long the
+/// match stood still.
+fn restarted(plan: Plan, secret: &'static [u8], happens: impl Fn(&mut Internet)) -> Duration {
+    let mut internet = Internet::new(plan);
+    internet.begin();
+    internet.run_for(ms(2_000));
+    assert_eq!([HOST, JOINER].map(|id| internet.player(id).progress().name()), ["relayed"; 2]);
+    internet.relay.kill();
+    internet.run_for(ms(800));
+    internet.relay.restart(secret);
+    happens(&mut internet);
+    internet.play(plan);
+    let names = [HOST, JOINER].map(|id| internet.player(id).progress().name());
+    assert_eq!(names, ["relayed"; 2], "{}", internet.report());
+    assert_eq!(internet.relay.allocated(), 4, "one more for each");
+    let stood = internet.player(HOST).gap.max(internet.player(JOINER).gap);
+    println!("{:?}: stood still for {stood:?}", plan.routers);
+    stood
+}
+
+#[test]
+fn relayed_match_goes_on_after_a_restart_of_the_relay() {
+    for routers in [[Router::Symmetric, Router::Symmetric], [Router::Symmetric, Router::Cone]] {
+        let plan = Plan { frames: 900, ..Plan::new(routers[HOST], routers[JOINER]) };
+        let stood = restarted(plan, SECRET, |_| {});
+        assert!(stood < ms(4_000), "{routers:?}: {stood:?}");
+    }
+}
+
+#[test]
+fn relayed_match_goes_on_with_a_new_secret() {
+    let plan = Plan { frames: 900, ..Plan::new(Router::Symmetric, Router::Symmetric) };
+    let stood = restarted(plan, b"south", |internet| {
+        internet.restart_rendezvous(Plan { secret: b"south", ..plan });
+    });
+    assert!(stood < ms(10_000), "{stood:?}");
+}
+
 #[test]
 fn dead_relay_and_wrong_secret_are_told_as_such() {
     let server = relay_addr();

@@ -162,3 +162,23 @@ impl Manual {
         self.host.as_ref().map(|(_, signal)| signal)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joiner_asks_no_inadmissible_server_of_an_offer() {
+        let at = |text: &str| -> SocketAddr { text.parse().unwrap() };
+        let asked = |named: &str, own| {
+            let offer = Offer { key: [7; 32], ticket: 1, stun: Some(at(named)), signal: Vec::new() };
+            Manual::joiner(&offer, own).stun().map(|(server, _)| server)
+        };
+        assert_eq!(asked("192.0.2.1:3478", None), Some(at("192.0.2.1:3478")));
+        for named in ["127.0.0.1:3478", "[::1]:3478", "224.0.0.1:3478", "169.254.1.1:3478", "192.0.2.1:0"] {
+            assert_eq!(asked(named, None), None, "{named}");
+        }
+        let own = at("127.0.0.1:3479");
+        assert_eq!(asked("192.0.2.1:3478", Some(own)), Some(own), "its own player's choice comes first");
+    }
+}
