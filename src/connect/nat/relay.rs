@@ -99,7 +99,7 @@ impl Relay {
             return;
         }
         self.streams.failure = Some(notice);
-        self.fresh.take_if(|one| one.server() == from);
+        // A fresh one goes on asking: its repetitions open the next stream.
         if self.current.take_if(|one| one.server() == from).is_some() {
             self.stream();
         }
@@ -473,6 +473,15 @@ mod tests {
     }
 
     #[test]
+    fn stream_is_given_up_when_udp_answers_after_all() {
+        let (mut relay, mut server) = asked();
+        run_both(&mut relay, &mut server, 0..2_100, [None; 2]);
+        assert!(relay.is_refreshing(), "over a stream");
+        assert_eq!(run_both(&mut relay, &mut server, 2_100..2_900, UDP), 1);
+        assert!(!relay.is_refreshing() && !relay.is_streamed());
+    }
+
+    #[test]
     fn stream_that_ends_is_replaced_by_another_with_an_allocation() {
         let (mut relay, mut server) = asked();
         run_both(&mut relay, &mut server, 0..3_000, STREAM);
@@ -482,6 +491,19 @@ mod tests {
         assert!(relay.relayed().is_none() && relay.is_refreshing());
         let other = [None, Some(PORTS[0])];
         assert_eq!(run_both(&mut relay, &mut server, 3_000..3_300, other), 2, "none, and then another");
+        assert_eq!((relay.relayed(), relay.is_streamed()), (relayed(PORTS[0]), true));
+    }
+
+    #[test]
+    fn relay_that_is_away_for_a_second_is_asked_again_over_a_stream() {
+        let (mut relay, mut server) = asked();
+        run_both(&mut relay, &mut server, 0..3_000, STREAM);
+        relay.notice(stream_to(RELAY), Notice::Closed);
+        for at in [3_000, 3_500] {
+            run_both(&mut relay, &mut server, at..at + 500, [None; 2]);
+            relay.notice(stream_to(RELAY), Notice::Unreachable);
+        }
+        run_both(&mut relay, &mut server, 4_000..5_500, [None, Some(PORTS[0])]);
         assert_eq!((relay.relayed(), relay.is_streamed()), (relayed(PORTS[0]), true));
     }
 
