@@ -1,7 +1,6 @@
 //! The stress test of a game: the faults that it finds, its reports, and runs that it rejects because they prove nothing.
 
 use games::faulty::{Fault, Faulty};
-use games::tilt::{self, Tilt};
 use rebout::lab::link::LinkConfig;
 use rebout::lab::stress::{Plan, Report, Stress, Trouble, random};
 use rebout::replay::Replay;
@@ -225,20 +224,6 @@ fn analog_game_without_agreed_axes_proves_nothing() {
     assert!(with.is_well(), "{with}");
     let without = stress().press(|turn| random(turn, Buttons(1), 2)).run(1);
     assert_eq!(why(&without), "vacuous: the inputs made no difference");
-}
-
-#[test]
-fn two_sticks_and_two_triggers_are_well_on_every_link() {
-    let stress = Stress::new(Tilt::new)
-        .axes(tilt::AXES)
-        .press(|turn| random(turn, tilt::RECALL, tilt::AXES))
-        .expect("nobody was shoved", |tilt| tilt.shoves() != [0; 2])
-        .plan(short(900));
-    let links = LinkConfig::presets().len();
-    let report = stress.run(900 * 3 * links as u64);
-    assert!(report.is_well(), "{report}");
-    let played: std::collections::BTreeSet<_> = report.cases.iter().map(|case| case.link_name).collect();
-    assert_eq!(played.len(), links, "{played:?}");
 }
 
 #[test]

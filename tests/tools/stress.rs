@@ -152,7 +152,7 @@ fn matches_on_all_links_are_well_and_the_figures_add_up() {
 
 #[test]
 fn other_games_are_well_too() {
-    for game in ["swarm", "duel"] {
+    for game in ["swarm", "duel", "tilt"] {
         let (code, out, err) = stress(&format!("--game {game} --matches 13 --frames 500"));
         assert_eq!(code, Some(0), "{game}: {out}{err}");
         assert!(out.contains("0 diverged, 0 vacuous, 0 failed"), "{out}");
