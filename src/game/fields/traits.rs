@@ -6,8 +6,8 @@ use core::fmt::Display;
 /// A value that shows every field to a [`Visitor`] by name and as 32-bit words, in declared order.
 ///
 /// Write [`fields!`](crate::fields!) instead of implementing this by hand: it does not compile when a field is left
-/// out. Implemented for `bool`, `char`, integers of fixed width, `fixed` numbers with the feature of that name, arrays, slices, `Vec`, `VecDeque`,
-/// `BTreeMap`, `String`, `Box`, tuples and `Option`.
+/// out. Implemented for `bool`, `char`, integers of fixed width, arrays, slices, `Vec`, `VecDeque`, `BTreeMap`, `String`,
+/// `Box`, tuples and `Option`, and with the feature `fixed` for `fixed` numbers.
 ///
 /// Not implemented for `usize` and `isize`, whose width differs between machines; nor for `HashMap` and `HashSet`, whose
 /// order of iteration does; nor for floats, whose last bits may: two machines must agree on every bit of a state.
@@ -16,7 +16,7 @@ use core::fmt::Display;
     message = "`{Self}` cannot be part of a simulation state: it does not implement `Fields`",
     label = "not a `Fields` type",
     note = "for a struct or enum of yours, write `fields!(Type {{ every, field }});` or `fields!(enum Type {{ A, B }});`",
-    note = "`usize` has another width on other machines: use `u32`; floats round differently: use a `fixed` number, or `rebout::fields::Bits<f32>` if they are the same on all machines",
+    note = "`usize` has another width on other machines: use `u32`; floats round differently: use a `fixed` number with the feature `fixed`, or `rebout::fields::Bits<f32>` if they are the same on all machines",
     note = "a `HashMap` has another order on every machine: use a `BTreeMap`",
     note = "a field that is restored but never compared is left out visibly: `fields!(Type {{ frame, particles: _ }});`"
 )]
