@@ -283,7 +283,7 @@ mod tests {
         let rate = FrameRate::ratio(39_375_000, 655_171);
         let (mut clock, mut trims) = (FrameClock::new(Time::ZERO, rate), 0);
         for frame in 1..=100_000 {
-            let (due, lead) = (clock.due(), (frame as i32 % 7 - 3) * ONE_FRAME);
+            let (due, lead) = (clock.due(), (frame % 7 - 3) * ONE_FRAME);
             clock.stepped(due, Some(lead / 8), || 0);
             trims += clock.trim_nanos;
         }
