@@ -136,6 +136,20 @@ fn open_room_is_asked_for_without_a_signature() {
 }
 
 #[test]
+fn host_registers_at_the_first_sign_of_another_address() {
+    let (mut desk, mut host, mut buf) = (Desk::new(config()), registration(1), [0; MAX_DATAGRAM]);
+    desk.register(addr(1), &mut host);
+    desk.now += secs(3);
+    let (_, len) = host.poll_transmit(desk.now, &mut buf).expect("an ASK");
+    assert_eq!(buf[0], 0xE9);
+    for (_, answer) in desk.say(addr(2), &buf[..len]) {
+        assert_eq!(answer[0], 0xEC, "a COOKIE, and no GRANT yet");
+        host.handle_datagram(desk.now, server_addr(), &answer);
+    }
+    assert!(host.poll_transmit(desk.now, &mut buf).is_some() && buf[0] == 0xE8, "a REGISTER");
+}
+
+#[test]
 fn room_that_is_lost_again_and_again_is_registered_every_3_s() {
     let mut meeting = Meeting::new(1, config());
     meeting.run(secs(1));

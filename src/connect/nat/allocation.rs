@@ -140,11 +140,6 @@ impl Allocation {
         self.answered
     }
 
-    /// Whether the relay has refused the credentials.
-    pub(super) fn is_unauthorized(&self) -> bool {
-        self.state == State::Failed && self.error == Some(UNAUTHORIZED)
-    }
-
     /// Whether the relay has said since the last call that it has no such allocation, or does not know us: it was restarted.
     pub(super) fn take_mismatch(&mut self) -> bool {
         let is_lost = |code: &mut u16| matches!(*code, MISMATCH | UNAUTHORIZED | BAD_REQUEST);

@@ -25,8 +25,6 @@ pub(super) struct Relay {
     probe: Option<Probe>,
     /// Whether the relay answered nothing when it was last asked.
     lost: bool,
-    /// Whether the relay has refused the credentials of a fresh allocation.
-    is_unauthorized: bool,
     /// Our address on the relay when time last passed.
     known: Option<SocketAddr>,
     /// How far away the relay is.
@@ -66,7 +64,6 @@ impl Relay {
             fresh: None,
             probe: None,
             lost: false,
-            is_unauthorized: false,
             known: None,
             round_trip: None,
             streams: Streams::default(),
@@ -247,11 +244,6 @@ impl Relay {
         Heard::Seen(addr)
     }
 
-    /// Whether the relay has refused our credentials since the last call: its secret has changed, or they are too old.
-    pub(super) fn take_unauthorized(&mut self) -> bool {
-        core::mem::take(&mut self.is_unauthorized)
-    }
-
     /// Lets time pass. `true` if our address on the relay is another one than before.
     pub(super) fn run(&mut self, now: Time) -> bool {
         let was_made = self.relayed().is_some();
@@ -283,7 +275,7 @@ impl Relay {
             Some(fresh) if fresh.relayed().is_some() => self.current = self.fresh.take(),
             // It has refused, because the old one is good or because of the credentials, or answers nothing.
             Some(fresh) if fresh.state() == State::Failed => {
-                (self.lost, self.is_unauthorized) = (!fresh.has_answered(), fresh.is_unauthorized());
+                self.lost = !fresh.has_answered();
                 self.fresh = None;
             }
             _ => {}
@@ -588,21 +580,19 @@ mod tests {
         relay.permit(ms(1_000), &[peer], peer.addr);
         assert_eq!(run(&mut relay, &mut restarted, 1_000..3_000, Some(PORTS[0])), 1);
         assert_eq!((relay.relayed(), relay.is_lost()), (Some(([10, 0, 0, 1], 60_000).into()), false));
-        assert!(!relay.take_unauthorized());
     }
 
     #[test]
-    fn refused_credentials_are_told_once() {
+    fn refused_credentials_fail_without_delay() {
         let (mut relay, mut server) = made();
         relay.set_credentials(Credentials { password: "old".to_owned(), ..credentials() });
         relay.refresh();
         assert_eq!(run(&mut relay, &mut server, 1_000..2_000, Some(PORTS[1])), 0);
-        assert!(relay.take_unauthorized() && !relay.take_unauthorized());
+        assert!(!relay.is_refreshing() && !relay.is_lost());
         assert_eq!(relay.relayed(), relayed(PORTS[0]), "the old one stays");
         relay.set_credentials(credentials());
         relay.refresh();
         assert_eq!(run(&mut relay, &mut server, 2_000..4_000, Some(PORTS[1])), 1);
-        assert!(!relay.take_unauthorized());
     }
 
     #[test]

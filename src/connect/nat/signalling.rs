@@ -251,13 +251,6 @@ impl Signalling {
         Some(event)
     }
 
-    /// A joiner asks for new credentials at once. A host has some from each answer for its room.
-    pub(super) fn renew_credentials(&mut self) {
-        if let Client::Joiner(post) = &mut self.client {
-            post.renew_credentials();
-        }
-    }
-
     /// A host registers again at once: it may have another address.
     pub(super) fn refresh(&mut self) {
         if let Client::Host(registration) = &mut self.client {
@@ -283,10 +276,11 @@ impl Signalling {
 
     /// Asks the rendezvous where it sees this machine. A host that has moved registers again, so that its guest's signals find it.
     pub(super) fn locate(&mut self) {
-        if let Client::Host(registration) = &mut self.client {
-            registration.locate();
+        match &mut self.client {
+            Client::Host(registration) => registration.locate(),
+            Client::Joiner(post) => post.renew_credentials(),
+            Client::Manual { .. } => {}
         }
-        self.renew_credentials();
     }
 
     /// The address at which the rendezvous says that it sees a host, before it grants the registration.

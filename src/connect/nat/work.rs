@@ -42,9 +42,6 @@ impl NatTraversal {
         if self.relay.run(now) {
             self.stats.allocations += u64::from(self.relay.relayed().is_some());
         }
-        if self.relay.take_unauthorized() {
-            self.signalling.renew_credentials();
-        }
         self.manual.run(now, || self.endpoint.draw_id());
         self.post_init(now, seal);
         self.answer_guests(now, seal);
