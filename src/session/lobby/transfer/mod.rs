@@ -199,7 +199,7 @@ mod tests {
     fn transfer_goes_on_at_once_after_a_blackout() {
         let state = state(320 * 1_024);
         let clean = whole(&mut Line::new(&state, 0), &state, 5_000);
-        for (dead_from, dead_ms) in [(130, 700), (300, 300), (300, 1_000), (300, 2_500), (400, 4_500)] {
+        for (dead_from, dead_ms) in [(130, 700), (300, 300), (300, 800), (300, 1_800), (300, 2_500)] {
             let mut line = Line::new(&state, 0);
             line.dead = at(dead_from)..at(dead_from + dead_ms);
             let took = whole(&mut line, &state, 20_000);
