@@ -103,7 +103,7 @@ impl Game for Board {
         let marks = self.marks;
         let mut mark = |name: &str, state: &Cells| {
             if marks != Marks::None {
-                cues.phase(name, &state.cells);
+                cues.phase(name, &Numbered(&state.cells));
             }
         };
         self.state.frame += 1;
