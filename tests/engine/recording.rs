@@ -277,6 +277,7 @@ fn the_events_of_a_session_are_kept() {
         Event::Interrupted { disconnect_at: core::time::Duration::ZERO },
         Event::Resumed,
         Event::PeerDelay { delay_frames: 4 },
+        Event::DelayChanged { delay_frames: 5 },
         Event::PeerRecovered,
         Event::Disconnected { reason: Reason::TimedOut },
     ] {
@@ -286,8 +287,9 @@ fn the_events_of_a_session_are_kept() {
     assert_eq!(outcome, Outcome::Disconnected(Reason::TimedOut));
     let end = End { outcome, winner: Winner::Draw };
     let recording = Recording::open(recorder.finish(end).unwrap()).unwrap();
-    let delay = MatchEvent::Delay { player: Player::Two, delay_frames: 4 };
-    let told = [MatchEvent::Interrupted, MatchEvent::Resumed, delay].map(|event| (Frame(90), event));
+    let [theirs, ours] = [(Player::Two, 4), (Player::One, 5)]
+        .map(|(player, delay_frames)| MatchEvent::Delay { player, delay_frames });
+    let told = [MatchEvent::Interrupted, MatchEvent::Resumed, theirs, ours].map(|event| (Frame(90), event));
     assert_eq!((recording.events().collect::<Vec<_>>(), recording.end()), (told.to_vec(), Some(end)));
 }
 

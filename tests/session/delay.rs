@@ -91,6 +91,19 @@ fn joiner_measures_beside_a_host_that_chose_its_delay() {
     }
 }
 
+#[test]
+fn host_takes_the_measurement_in_a_hello() {
+    let mut sim = SimMatch::new(measuring(1, link(400, 0)), ENDLESS);
+    sim.lose(JOINER, "PONG", u32::MAX);
+    while sim.lobby_mut(HOST).incoming().is_none() {
+        sim.run_for(ms(1));
+    }
+    // The handshake took 400 ms, and only the joiner measures the 40 ms of the line from now on.
+    sim.world.network_mut().set_links(HOST, JOINER, link(40, 0));
+    assert!(sim.run_until_frame(10));
+    assert_eq!(delays(&sim), [0, 0]);
+}
+
 /// A match on a line of 40 ms, on which the host's uplink has 1 Mbit/s and a queue of half a second.
 fn on_narrow_uplink(change: impl Fn(&mut Config)) -> SimMatch<Round> {
     let mut setup = measuring(1, link(40, 0)).configure(change);

@@ -197,6 +197,8 @@ impl Hosting {
         };
         trace::handshake(self.link.addr(), "offered");
         let sending = (!first_state.is_empty()).then(|| Sender::new(first_state, token));
+        // The link is measured during the transfer.
+        let round_trip = round_trip.filter(|_| sending.is_none());
         self.stage =
             HostStage::Offered { terms, round_trip, due: true, sent_as: [None; OFFERS], count: 0, sending };
     }
@@ -436,23 +438,27 @@ mod tests {
     }
 
     /// The delay that the host takes, and the RTT in its OFFER, after a handshake of 200 ms: both sides have measured these.
-    fn offered(own: Option<Span>, guests: u16) -> (u8, Option<Span>) {
+    fn offered(config: &Config, own: Option<Span>, guests: u16) -> (u8, Option<Span>) {
         let mut guest = guest();
         guest.first_trip = Span::from_millis(200);
         own.into_iter().for_each(|rtt| guest.link.measured(rtt));
         guest.guest.round_trip = measuring::from_wire(guests);
-        guest.accept(&Config::new(1), &mut Entropy::new(1));
+        guest.accept(config, &mut Entropy::new(1));
         let HostStage::Offered { terms, round_trip, .. } = guest.stage else { panic!("an offer") };
         (terms.delay_frames, round_trip)
     }
 
     #[test]
     fn host_takes_the_shorter_of_both_measurements() {
-        let ms = |ms| Some(Span::from_millis(ms));
-        assert_eq!(offered(ms(120), 0), (2, ms(120)));
-        assert_eq!(offered(ms(120), 400), (0, ms(40)), "the guest's is shorter");
-        assert_eq!(offered(ms(120), 60_000), (2, ms(120)), "and a longer one is not believed");
-        assert_eq!((offered(None, 400), offered(None, 0)), ((0, ms(40)), (3, ms(200))));
+        let (config, ms) = (Config::new(1), |ms| Some(Span::from_millis(ms)));
+        assert_eq!(offered(&config, ms(120), 0), (2, ms(120)));
+        assert_eq!(offered(&config, ms(120), 400), (0, ms(40)), "the guest's is shorter");
+        assert_eq!(offered(&config, ms(120), 60_000), (2, ms(120)), "and a longer one is not believed");
+        assert_eq!((offered(&config, None, 400), offered(&config, None, 0)), ((0, ms(40)), (3, ms(200))));
+        let with_state = config.clone().with(|config| config.lobby.first_state = vec![1].into());
+        assert_eq!(offered(&with_state, ms(120), 0).1, None, "it is measured during the transfer");
+        let chosen = config.with(|config| config.rollback.delay_frames = Some(5));
+        assert_eq!(offered(&chosen, ms(120), 0), (5, None));
     }
 
     #[test]
