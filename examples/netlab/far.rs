@@ -68,6 +68,7 @@ impl Settings {
         Trial {
             link: LinkConfig { loss: Chance::percent(self.loss_percent), ..LinkConfig::new(latency) },
             blackout_frames: 0,
+            pause: Duration::ZERO,
             plain: false,
             window_frames: self.window_frames,
             delay_frames: self.delay_frames,

@@ -4,6 +4,7 @@
 //! netlab                                                     the table, beside the figures of other libraries
 //! netlab --json                                              the same as one array of objects
 //! netlab --far                                               both machines of matches at round trips from 0 to 600 ms
+//! netlab --starved                                           both machines of matches in which one stops again and again
 //! netlab --latency 5 --jitter 2 --loss 3 --seconds 60 --seed 7   one link of your own
 //! ```
 //!
@@ -12,6 +13,7 @@
 mod far;
 mod measure;
 mod report;
+mod starved;
 
 use clap::Parser;
 use clap::error::ErrorKind;
@@ -29,6 +31,9 @@ struct Args {
     /// Show both machines of matches at round trips from 0 to 600 ms instead.
     #[arg(long, exclusive = true)]
     far: bool,
+    /// Show both machines of matches in which one stops for a part of every 100 ms instead.
+    #[arg(long, exclusive = true)]
+    starved: bool,
     /// Play without extensions: packets of RBN1 version 1, with PING and REPORT beside them.
     #[arg(long)]
     plain: bool,
@@ -88,7 +93,11 @@ fn main() -> ExitCode {
         }
     };
     let mut out = BufWriter::new(io::stdout().lock());
-    let shown = if args.far { far::report(&mut out) } else { report(&args.rows(), args.json, &mut out) };
+    let shown = match (args.far, args.starved) {
+        (true, _) => far::report(&mut out),
+        (_, true) => starved::report(&mut out),
+        _ => report(&args.rows(), args.json, &mut out),
+    };
     let failures = match shown {
         Ok(failures) => failures,
         // Whoever reads this has seen enough.

@@ -19,6 +19,9 @@ const MAX_MEETING: Duration = Duration::from_secs(12);
 /// From one blackout to the next: long enough for the match to be as it was before.
 const BLACKOUT_EVERY: Duration = Duration::from_secs(6);
 
+/// From one pause of a machine to the next.
+const PAUSE_EVERY: Duration = Duration::from_millis(100);
+
 /// A time in frames of 1/60 s.
 pub(crate) fn frames(frames: f64) -> Duration {
     Duration::from_secs_f64(frames / 60.0)
@@ -29,6 +32,8 @@ pub(crate) fn frames(frames: f64) -> Duration {
 pub(crate) struct Trial {
     pub(crate) link: LinkConfig,
     pub(crate) blackout_frames: u32,
+    /// How long the second machine stops in every `PAUSE_EVERY`.
+    pub(crate) pause: Duration,
     /// Without extensions of the protocol.
     pub(crate) plain: bool,
     pub(crate) window_frames: u8,
@@ -204,6 +209,9 @@ fn play(trial: &Trial, seed: u64, figures: &mut [Figures; 2]) -> Option<Flaw> {
     if !sim.run_until(MAX_MEETING, |sim| (0..2).all(|id| sim.machine(id).session().is_some())) {
         return Some(Flaw::NoMatch);
     }
+    if !trial.pause.is_zero() {
+        starve(&mut sim, trial);
+    }
     sim.run_for(WARM_UP);
     let leads = watch_leads(&mut sim);
     let before = [0, 1].map(|id| sim.machine(id).stats());
@@ -222,6 +230,15 @@ fn play(trial: &Trial, seed: u64, figures: &mut [Figures; 2]) -> Option<Flaw> {
     }
     // A delay that covers the latency leaves nothing to predict.
     sim.flaw(trial.link.latency >= frames(1.0 + f64::from(trial.delay_frames.unwrap_or(0))))
+}
+
+/// Stops the second machine again and again, for as long as the match lasts.
+fn starve(sim: &mut SimMatch<Playground>, trial: &Trial) {
+    let begun = sim.world.now();
+    let end = begun + WARM_UP + Duration::from_secs(u64::from(trial.seconds));
+    for n in (0..).take_while(|n| begun + PAUSE_EVERY * *n < end) {
+        sim.world.pause(1, begun + PAUSE_EVERY * n, trial.pause);
+    }
 }
 
 /// Lets the match run, with blackouts if there are any, and notes how long each froze each machine.

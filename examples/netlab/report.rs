@@ -136,7 +136,8 @@ impl Row {
         let link = LinkConfig { jitter, loss, bandwidth: self.bandwidth, ..LinkConfig::new(latency) };
         let (seconds, seeds) = (self.seconds, self.seeds.clone());
         let (blackout_frames, plain) = (self.blackout_frames, self.plain);
-        Trial { link, blackout_frames, plain, window_frames: 8, delay_frames: Some(0), seconds, seeds }
+        let (pause, delay_frames) = (core::time::Duration::ZERO, Some(0));
+        Trial { link, blackout_frames, pause, plain, window_frames: 8, delay_frames, seconds, seeds }
     }
 }
 

@@ -95,10 +95,16 @@ impl FrameClock {
     /// A frame was stepped at `now`: the next one is due a frame later, trimmed by the lead.
     ///
     /// `justified` is the longest trim that the frames that arrive justify. It is asked for only when the shift is used
-    /// up.
+    /// up. `behind` is how many frames the peer has gone ahead while this machine did not run, and is asked for only then.
     // Always inlined, as the call that it is the most of.
     #[inline(always)]
-    pub(super) fn stepped(&mut self, now: Time, lead: Option<i32>, justified: impl FnOnce() -> i64) {
+    pub(super) fn stepped(
+        &mut self,
+        now: Time,
+        lead: Option<i32>,
+        justified: impl FnOnce() -> i64,
+        behind: impl FnOnce() -> u32,
+    ) {
         self.trim_nanos = lead.map_or(0, |lead| weighted_trim(self.frame_length, lead, self.beyond_weight));
         let mut shift = self.shift_nanos + self.trim_nanos;
         if shift.unsigned_abs() > MAX_SHIFT_NANOS.unsigned_abs() {
@@ -107,7 +113,7 @@ impl FrameClock {
             self.count(false);
         }
         self.shift_nanos = shift - shift.clamp(-self.forgiven_nanos, self.forgiven_nanos);
-        self.move_on(now);
+        self.move_on(now, behind);
     }
 
     /// Takes in the RTT.
@@ -157,15 +163,16 @@ impl FrameClock {
     /// A frame was stalled at `now`: it is due again a frame later, untrimmed.
     pub(super) fn stalled(&mut self, now: Time) {
         self.trim_nanos = 0;
-        self.move_on(now);
+        self.move_on(now, || 0);
     }
 
     #[inline]
-    fn move_on(&mut self, now: Time) {
-        // Counted from when the frame was due and not from now, so that lateness does not add up. A machine that was
-        // away for longer than a frame makes nothing up.
-        let next = self.due + self.frame_length;
-        let next = if now > next { now + self.frame_length } else { next };
+    fn move_on(&mut self, now: Time, behind: impl FnOnce() -> u32) {
+        // Counted from when the frame was due and not from now, so that lateness does not add up.
+        let mut next = self.due + self.frame_length;
+        if now > next {
+            next = self.after_absence(now, next, behind());
+        }
         self.fraction += self.rest;
         let mut nanos = self.trim_nanos;
         if self.fraction >= self.parts {
@@ -173,6 +180,15 @@ impl FrameClock {
             nanos += 1;
         }
         self.due = next.shifted(nanos);
+    }
+
+    /// When the next frame is due on a machine that did not run for longer than a frame. It makes up for as many frames as the
+    /// peer is ahead, at once, because the peer would have to wait for them. It drops the others: the peer has not
+    /// stepped them either.
+    #[cold]
+    fn after_absence(&self, now: Time, next: Time, behind: u32) -> Time {
+        let made_up = (self.frame_length * behind).nanos().cast_signed();
+        next.max((now + self.frame_length).shifted(-made_up))
     }
 
     /// The clock stood still: the next frame is due at `now`.
@@ -242,7 +258,7 @@ mod tests {
         let mut clock = FrameClock::new(Time::ZERO, RATE);
         let mut trim = |rtt_frames: u32| {
             clock.measured(FRAME * rtt_frames);
-            clock.stepped(clock.due(), Some(3 * ONE_FRAME / 2), || 0);
+            clock.stepped(clock.due(), Some(3 * ONE_FRAME / 2), || 0, || 0);
             clock.trim_micros()
         };
         assert_eq!((trim(20), trim(21), trim(20)), (1_302, 781, 1_302), "1.5 / 32 + 0.5 / 16, and 1.5 / 32");
@@ -252,7 +268,7 @@ mod tests {
     fn lateness_within_a_frame_does_not_add_up() {
         let mut clock = FrameClock::new(Time::ZERO, RATE);
         for frame in 0..100 {
-            clock.stepped(at(FRAME * frame + Span::from_millis(9)), None, || 0);
+            clock.stepped(at(FRAME * frame + Span::from_millis(9)), None, || 0, || 0);
         }
         assert_eq!(clock.due(), at(FRAME * 100));
     }
@@ -269,7 +285,7 @@ mod tests {
             for frame in 1..=10_000_000 {
                 let due = clock.due();
                 // Late by up to 8 ms, as a loop is.
-                clock.stepped(due + Span::from_micros(frame % 8_000), None, || 0);
+                clock.stepped(due + Span::from_micros(frame % 8_000), None, || 0, || 0);
                 let exact = Span::from(rate.time_of(frame as u32));
                 if frame % 999_983 < 3 || frame == 10_000_000 {
                     assert_eq!(clock.due(), at(Span::from_secs(7)) + exact, "frame {frame} at {rate}");
@@ -284,17 +300,17 @@ mod tests {
         let (mut clock, mut trims) = (FrameClock::new(Time::ZERO, rate), 0);
         for frame in 1..=100_000 {
             let (due, lead) = (clock.due(), (frame % 7 - 3) * ONE_FRAME);
-            clock.stepped(due, Some(lead / 8), || 0);
+            clock.stepped(due, Some(lead / 8), || 0, || 0);
             trims += clock.trim_nanos;
         }
         assert_eq!(clock.due(), at(rate.time_of(100_000).into()).shifted(trims));
     }
 
     #[test]
-    fn frames_missed_in_a_pause_are_dropped() {
+    fn frames_missed_are_dropped_if_the_peer_is_not_ahead() {
         let mut clock = FrameClock::new(Time::ZERO, RATE);
         let late = at(Span::from_secs(10));
-        clock.stepped(late, None, || 0);
+        clock.stepped(late, None, || 0, || 0);
         assert_eq!(clock.due(), late + FRAME);
         let later = at(Span::from_secs(20));
         clock.stalled(later);
@@ -318,7 +334,7 @@ mod tests {
                 from = clock.due();
             }
             let due = clock.due();
-            clock.stepped(due, Some(lead), || justified);
+            clock.stepped(due, Some(lead), || justified, || 0);
         }
         clock.due().since(from).nanos() / (FRAME.nanos() * 3)
     }
@@ -336,7 +352,7 @@ mod tests {
         let mut clock = FrameClock::new(Time::ZERO, RATE);
         for _ in 0..60 {
             let due = clock.due();
-            clock.stepped(due, Some(7 * ONE_FRAME), || 0);
+            clock.stepped(due, Some(7 * ONE_FRAME), || 0, || 0);
             assert_eq!(clock.trim_micros(), 2_000);
         }
     }
@@ -348,7 +364,7 @@ mod tests {
         for frame in 0..3_000 {
             let lead = if frame < 1_000 { 4 * ONE_FRAME } else { 0 };
             let due = clock.due();
-            clock.stepped(due, Some(lead), || 2_000_000);
+            clock.stepped(due, Some(lead), || 2_000_000, || 0);
             told.extend(clock.rate_change().map(|change| (frame, change)));
         }
         let (slow, recovered) = (told[0], told[1]);
@@ -362,8 +378,26 @@ mod tests {
         for frames in 2..10 {
             let mut clock = FrameClock::new(Time::ZERO, RATE);
             let late = at(FRAME * frames);
-            clock.stepped(late, None, || 0);
+            clock.stepped(late, None, || 0, || 0);
             assert_eq!(clock.due(), late + FRAME, "{frames} frames late");
+        }
+    }
+
+    #[test]
+    fn absence_is_made_up_for_as_far_as_the_peer_is_ahead() {
+        // After an absence of four and a half frames, of a peer that is ahead by so many.
+        for (ahead, at_once) in [(0, 0), (2, 2), (5, 4), (60, 4)] {
+            let mut clock = FrameClock::new(Time::ZERO, RATE);
+            let now = at(FRAME * 9 / 2);
+            clock.stepped(now, None, || 0, || ahead);
+            let mut made_up = 0;
+            while clock.is_due(now) {
+                made_up += 1;
+                clock.stepped(now, None, || 0, || ahead.saturating_sub(made_up));
+            }
+            assert_eq!(made_up, at_once, "{ahead} frames ahead");
+            let next = if ahead < 5 { now + FRAME } else { at(FRAME * 5) };
+            assert_eq!(clock.due(), next, "never before the agreed time");
         }
     }
 
@@ -376,14 +410,14 @@ mod tests {
         assert!(clock.is_due(arrival));
         clock.hurry(at(FRAME / 2));
         assert_eq!(clock.due(), arrival, "a second packet does not put it off");
-        clock.stepped(arrival, None, || 0);
+        clock.stepped(arrival, None, || 0, || 0);
         assert_eq!(clock.due(), arrival + FRAME, "the frames after it keep their distance");
     }
 
     #[test]
     fn a_stalled_frame_is_not_trimmed() {
         let mut clock = FrameClock::new(Time::ZERO, RATE);
-        clock.stepped(Time::ZERO, Some(7 * ONE_FRAME), || 0);
+        clock.stepped(Time::ZERO, Some(7 * ONE_FRAME), || 0, || 0);
         assert_eq!(clock.trim_micros(), 2_000);
         let due = clock.due();
         clock.stalled(due);

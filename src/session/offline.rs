@@ -108,7 +108,7 @@ impl<S> Offline<S> {
                 return Advanced::Ended;
             }
         }
-        self.clock.stepped(now, None, || 0);
+        self.clock.stepped(now, None, || 0, || 0);
         match self.rollback.advance(game) {
             Advance::Stepped => Advanced::Stepped,
             Advance::Stalled => Advanced::Stalled,

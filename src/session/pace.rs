@@ -65,15 +65,16 @@ impl Pace {
     #[inline(always)]
     pub(super) fn sample_gap(&mut self, stepped: Frame, known: Frame) {
         if known > Frame::ZERO {
-            self.lead.stepped(stepped.0.wrapping_sub(known.0).wrapping_add(1).cast_signed());
+            self.lead.stepped(gap(stepped, known));
         }
     }
 
-    /// A frame was stepped at `now`.
+    /// Frame `stepped` was stepped at `now`, while the peer's inputs before `known` were here.
     #[inline(always)]
-    pub(super) fn stepped(&mut self, now: Time, rtt: &RoundTrip) {
+    pub(super) fn stepped(&mut self, now: Time, stepped: Frame, known: Frame, rtt: &RoundTrip) {
         let Self { lead, arrivals, frame_length, .. } = self;
-        self.clock.stepped(now, lead.lead(), || justified(*frame_length, lead, arrivals, rtt.smoothed()));
+        let justified = || justified(*frame_length, lead, arrivals, rtt.smoothed());
+        self.clock.stepped(now, lead.lead(), justified, || lead.behind(gap(stepped, known)));
     }
 
     /// Looks at the age of the peer's inputs and at the RTT.
@@ -130,7 +131,7 @@ impl Pace {
         self.lead.heard(gap.cast_signed());
     }
 
-    /// A paused match goes on: the time in which no frame came says nothing about the peer's rate.
+    /// A match that was paused or interrupted goes on: the time in which no frame came says nothing about the peer's rate.
     pub(super) fn go_on(&mut self, now: Time) {
         self.arrivals.skip_to(now);
     }
@@ -181,6 +182,12 @@ impl Pace {
     pub(super) fn phase(&self, now: Time) -> f32 {
         self.clock.phase(now)
     }
+}
+
+/// How many frames this machine has stepped beyond the inputs of the peer that it has, with frame `stepped`.
+#[inline(always)]
+fn gap(stepped: Frame, known: Frame) -> i32 {
+    stepped.0.wrapping_sub(known.0).wrapping_add(1).cast_signed()
 }
 
 /// The longest trim that the frames that arrive justify: they come later than the round trip explains, by the gap that

@@ -129,10 +129,11 @@ impl<S: Fields> Session<S> {
 
     #[inline]
     fn stepped(&mut self, now: Time, frame: Frame) {
+        let known = self.simulation.known();
         if self.stream.ask_for_frame() {
-            self.pace.sample_gap(frame, self.simulation.known());
+            self.pace.sample_gap(frame, known);
         }
-        self.pace.stepped(now, self.link.rtt());
+        self.pace.stepped(now, frame, known, self.link.rtt());
         if let Some(change) = self.pace.rate_change() {
             self.events.tell(match change {
                 RateChange::PeerSlow { rate_permille } => Event::PeerSlow { rate_permille },

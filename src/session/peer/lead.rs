@@ -43,6 +43,15 @@ impl FrameLead {
         self.mine.value
     }
 
+    /// How many frames the peer has gone ahead while this machine did not run: its gap is `gap` now, and less than usual, or less
+    /// than it is to become if this machine is behind. One more than that shows, because the samples of frames that are made up
+    /// for lower the average.
+    pub(crate) fn behind(&self, gap: i32) -> u32 {
+        let (Some(mine), Some(lead)) = (self.mine.value, self.lead()) else { return 0 };
+        let missed = i64::from(mine) - i64::from(lead.min(0)) - (i64::from(gap) << 16);
+        if missed > 0 { 1 + ((missed + 0xFFFF) >> 16) as u32 } else { 0 }
+    }
+
     /// The lead in 1/65,536 of a frame. Positive: this machine is ahead. `None` until both gaps have been seen.
     ///
     /// On paths of unequal length zero means equal gaps: both players predict as much.
@@ -93,6 +102,20 @@ mod tests {
             lead.heard(5);
         }
         assert!(lead.lead().unwrap().abs() < ONE_FRAME / 1_000);
+    }
+
+    #[test]
+    fn machine_that_did_not_run_is_behind_by_its_smaller_gap() {
+        let mut lead = FrameLead::default();
+        assert_eq!(lead.behind(-8), 0, "nothing is measured yet");
+        lead.heard(4);
+        (0..40).for_each(|_| lead.stepped(4));
+        let behind = |lead: &FrameLead| [5, 4, 3, 0, -3].map(|gap| lead.behind(gap));
+        assert_eq!(behind(&lead), [0, 0, 2, 5, 8]);
+        (0..80).for_each(|_| lead.heard(8));
+        assert_eq!(behind(&lead), [2, 3, 4, 7, 10], "two frames behind already");
+        (0..80).for_each(|_| lead.heard(0));
+        assert_eq!(behind(&lead), [0, 0, 2, 5, 8], "ahead");
     }
 
     #[test]
