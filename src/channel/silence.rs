@@ -10,11 +10,14 @@ const FRAMES_MADE_UP: u32 = 4;
 /// loss. On a link whose latency exceeds the window frames come in bursts, an RTT apart.
 const STANDSTILL: Span = Span::from_millis(250);
 
-/// A standstill counts for at most this much: longer silence has limits of its own.
+/// A standstill counts as slowness for at most this much. A longer one is an outage, and counts as a wait.
 const MAX_STANDSTILL: Span = Span::from_secs(2);
 
-/// The part of the time that may be standstills: bursts of loss on a bad link take less.
+/// The part of the time that may be standstills, or waits: bursts of loss on a bad link take less.
 const STANDSTILL_PART: u32 = 8;
+
+/// However long a match has waited before, it waits for this long: a hiccup after an outage does not end it.
+const MIN_WAIT: Span = Span::from_secs(5);
 
 /// Standstills beyond that part count this many times for the limit of slowness: a match that stands still again and again
 /// is worse than one that is slow.
@@ -23,12 +26,12 @@ const STANDSTILL_WEIGHT: u32 = 3;
 /// A change that the game should know about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SilenceChange {
-    /// Nothing came for as long as an interruption takes.
+    /// No new frame came for as long as an interruption takes: the match waits.
     Interrupted {
         /// When it will count as lost.
         disconnect_at: Time,
     },
-    /// Something came after all.
+    /// New frames came after all.
     Resumed,
     /// Nothing came for too long.
     Lost,
@@ -61,6 +64,9 @@ pub(crate) struct Silence {
     made_up_to: Time,
     made_up: Span,
     standstills: Standstills,
+    /// The outages that the match has waited through. They shorten the next wait, so that a peer that falls silent on purpose
+    /// cannot hold the match up for more than the limit and a part of the time.
+    waits: Standstills,
     /// The lowest limit. While less than this is to be made up for, and nothing is interrupted, there is nothing to say.
     lowest_limit: Span,
     interrupted: bool,
@@ -78,7 +84,8 @@ impl Silence {
             made_up_to: Time::ZERO,
             made_up: frame_length * FRAMES_MADE_UP,
             standstills: Standstills::default(),
-            lowest_limit: limits.interrupted.min(limits.no_progress).min(limits.too_slow),
+            waits: Standstills::default(),
+            lowest_limit: limits.interrupted.min(limits.no_progress).min(limits.too_slow).min(MIN_WAIT),
             interrupted: false,
             advanced_at: Time::ZERO,
         }
@@ -146,8 +153,18 @@ impl Silence {
             return;
         }
         let now = self.listening.now();
-        let counted = (self.standstills.add(now, stuck) * STANDSTILL_WEIGHT).nanos().min(i64::MAX as u64);
+        if stuck > MAX_STANDSTILL {
+            self.waits.add(now, stuck);
+            self.made_up_to = (self.made_up_to + (stuck - MAX_STANDSTILL)).min(now);
+        }
+        let sum = self.standstills.add(now, stuck.min(MAX_STANDSTILL));
+        let counted = (sum * STANDSTILL_WEIGHT).nanos().min(i64::MAX as u64);
         self.made_up_to = self.made_up_to.min(now.shifted(-counted.cast_signed()));
+    }
+
+    /// Whether the match waits: the game was told of an interruption.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupted
     }
 
     /// The latest time of a call.
@@ -189,33 +206,36 @@ impl Silence {
     }
 
     fn look(&mut self) -> Option<SilenceChange> {
-        let quiet = self.listening.now().since(self.heard_at);
-        if quiet >= self.limits.lost {
-            return Some(SilenceChange::Lost);
+        let now = self.listening.now();
+        let (quiet, stuck) = (now.since(self.heard_at), self.stuck());
+        let waited = self.waits.sum_at(now);
+        let left = |limit: Span, passed: Span| (limit - waited).max(limit.min(MIN_WAIT)) - passed;
+        let left = left(self.limits.lost, quiet).min(left(self.limits.no_progress, stuck));
+        let is_silent = quiet >= self.limits.interrupted;
+        if left == Span::ZERO {
+            return Some(if is_silent { SilenceChange::Lost } else { SilenceChange::NoProgress });
         }
-        if self.stuck() >= self.limits.no_progress {
-            return Some(SilenceChange::NoProgress);
-        }
-        let is_advancing = self.listening.now().since(self.advanced_at) <= Listening::MAX_GAP;
-        if is_advancing && self.listening.now().since(self.made_up_to) >= self.limits.too_slow {
+        let is_advancing = now.since(self.advanced_at) <= Listening::MAX_GAP;
+        let slow = now.since(self.made_up_to) - (stuck - MAX_STANDSTILL);
+        if is_advancing && slow >= self.limits.too_slow {
             return Some(SilenceChange::TooSlow);
         }
-        let silent = quiet >= self.limits.interrupted;
-        if silent == self.interrupted {
+        // Before the first frame the peer may still load its game.
+        let has_begun = self.progressed_at > Time::ZERO;
+        let waits = is_silent || has_begun && stuck >= self.limits.interrupted;
+        if waits == self.interrupted {
             return None;
         }
-        self.interrupted = silent;
-        Some(if silent {
-            SilenceChange::Interrupted {
-                disconnect_at: self.listening.called_at() + (self.limits.lost - quiet),
-            }
+        self.interrupted = waits;
+        Some(if waits {
+            SilenceChange::Interrupted { disconnect_at: self.listening.called_at() + left }
         } else {
             SilenceChange::Resumed
         })
     }
 }
 
-/// The standstills of a match, less the part of the time that may be standstills.
+/// A sum of standstills, less the part of the time that may be standstills.
 #[derive(Clone, Copy, Debug, Default)]
 struct Standstills {
     sum: Span,
@@ -226,10 +246,14 @@ struct Standstills {
 impl Standstills {
     /// Adds a standstill that ended now; returns the sum.
     fn add(&mut self, now: Time, length: Span) -> Span {
-        let forgiven = now.since(self.forgiven_to) / STANDSTILL_PART;
-        self.sum = (self.sum + length.min(MAX_STANDSTILL)) - forgiven;
+        self.sum = (self.sum + length) - now.since(self.forgiven_to) / STANDSTILL_PART;
         self.forgiven_to = now;
         self.sum
+    }
+
+    /// The sum at `now`.
+    fn sum_at(&self, now: Time) -> Span {
+        self.sum - now.since(self.forgiven_to) / STANDSTILL_PART
     }
 }
 
@@ -240,8 +264,8 @@ mod tests {
 
     const LIMITS: SilenceLimits = SilenceLimits {
         interrupted: Span::from_millis(750),
-        lost: Span::from_secs(5),
-        no_progress: Span::from_secs(10),
+        lost: Span::from_secs(30),
+        no_progress: Span::from_secs(30),
         too_slow: Span::from_secs(30),
     };
 
@@ -265,17 +289,23 @@ mod tests {
     fn a_silence_is_interrupted_then_lost() {
         let mut silence = Silence::new(ms(0), LIMITS, FRAME);
         assert_eq!(run(&mut silence, 50, 700), []);
-        let said = run(&mut silence, 750, 5_000);
-        assert_eq!(said[0], (750, SilenceChange::Interrupted { disconnect_at: ms(5_000) }));
-        assert_eq!(said[1..], [(5_000, SilenceChange::Lost)]);
+        let said = run(&mut silence, 750, 30_000);
+        assert_eq!(said[0], (750, SilenceChange::Interrupted { disconnect_at: ms(30_000) }));
+        assert_eq!(said[1..], [(30_000, SilenceChange::Lost)]);
     }
 
     #[test]
-    fn a_packet_resumes_it_once() {
+    fn a_new_frame_resumes_it_once() {
         let mut silence = Silence::new(ms(0), LIMITS, FRAME);
-        run(&mut silence, 50, 900);
+        silence.pass(ms(50));
         silence.heard();
-        assert_eq!(run(&mut silence, 950, 1_500), [(950, SilenceChange::Resumed)]);
+        silence.progressed(1, || None);
+        assert_eq!(run(&mut silence, 100, 900).len(), 1);
+        silence.heard();
+        assert_eq!(run(&mut silence, 950, 1_000), [], "a packet without one says nothing");
+        silence.heard();
+        silence.progressed(8, || None);
+        assert_eq!(run(&mut silence, 1_050, 1_500), [(1_050, SilenceChange::Resumed)]);
     }
 
     #[test]
@@ -314,24 +344,24 @@ mod tests {
         }
         silence.progressed(1, || None);
         assert_eq!(silence.standstills.sum, Span::ZERO);
-        let mut said = (60_000..66_000).step_by(50).filter_map(|at| {
+        let mut said = (60_000..91_000).step_by(50).filter_map(|at| {
             silence.pass(ms(at));
             silence.excuse_standstill();
             silence.change().map(|change| (at, change))
         });
         assert!(matches!(said.next(), Some((60_700, SilenceChange::Interrupted { .. }))));
-        assert_eq!(said.next(), Some((64_950, SilenceChange::Lost)));
+        assert_eq!(said.next(), Some((89_950, SilenceChange::Lost)));
     }
 
     #[test]
     fn a_game_that_only_listens_hears_silence() {
         let mut silence = Silence::new(ms(0), LIMITS, FRAME);
-        let mut said = (50..6_000).step_by(50).filter_map(|at| {
+        let mut said = (50..31_000).step_by(50).filter_map(|at| {
             silence.listen(ms(at));
             silence.change().map(|change| (at, change))
         });
-        assert_eq!(said.next(), Some((750, SilenceChange::Interrupted { disconnect_at: ms(5_000) })));
-        assert_eq!(said.next(), Some((5_000, SilenceChange::Lost)));
+        assert_eq!(said.next(), Some((750, SilenceChange::Interrupted { disconnect_at: ms(30_000) })));
+        assert_eq!(said.next(), Some((30_000, SilenceChange::Lost)));
     }
 
     #[test]
@@ -350,78 +380,124 @@ mod tests {
     #[test]
     fn packets_without_new_frames_end_it_too() {
         let mut silence = Silence::new(ms(0), LIMITS, FRAME);
-        for at in (50..10_000).step_by(50) {
+        let mut said = (50..=30_000).step_by(50).filter_map(|at| {
             silence.pass(ms(at));
             silence.heard();
-            assert_eq!(silence.change(), None, "at {at} ms");
-        }
-        silence.pass(ms(10_000));
-        assert_eq!(silence.change(), Some(SilenceChange::NoProgress));
+            silence.change().map(|change| (at, change))
+        });
+        assert_eq!(said.next(), Some((30_000, SilenceChange::NoProgress)));
     }
 
-    /// Sends a new frame every `every` ms for a minute, and answers when the match is ended as too slow.
-    fn ended_at(every: u64) -> Option<u64> {
+    #[test]
+    fn peer_that_is_heard_and_brings_no_frame_is_waited_for() {
         let mut silence = Silence::new(ms(0), LIMITS, FRAME);
-        for at in (0..60_000).step_by(10) {
+        run(&mut silence, 0, 50);
+        silence.heard();
+        silence.progressed(1, || None);
+        let mut said = (100..=40_000).step_by(50).filter_map(|at| {
+            silence.pass(ms(at));
+            silence.heard();
+            silence.change().map(|change| (at, change))
+        });
+        let interrupted = SilenceChange::Interrupted { disconnect_at: ms(30_050) };
+        assert_eq!(said.next(), Some((800, interrupted)), "the peer may not hear this machine");
+        assert_eq!(said.next(), Some((30_050, SilenceChange::NoProgress)));
+    }
+
+    /// The change that ends the match, if this is one.
+    fn ending(at: u64, change: Option<SilenceChange>) -> Option<(u64, SilenceChange)> {
+        let goes_on = |change: &SilenceChange| {
+            matches!(change, SilenceChange::Interrupted { .. } | SilenceChange::Resumed)
+        };
+        change.filter(|change| !goes_on(change)).map(|change| (at, change))
+    }
+
+    /// Sends a new frame every `every` ms for a minute, and answers how the match is ended.
+    fn ended_at(every: u64) -> Option<(u64, SilenceChange)> {
+        let mut silence = Silence::new(ms(0), LIMITS, FRAME);
+        (0..60_000).step_by(10).find_map(|at| {
             silence.pass(ms(at));
             silence.heard();
             if at % every == 0 {
                 silence.progressed(1, || None);
             }
-            match silence.change() {
-                None => {}
-                Some(SilenceChange::TooSlow) => return Some(at),
-                Some(change) => panic!("{change:?} at {at}"),
-            }
-        }
-        None
+            ending(at, silence.change())
+        })
     }
 
     #[test]
     fn a_frame_now_and_then_is_no_progress() {
         assert_eq!(ended_at(60), None, "a little over a quarter of the rate");
-        assert!(ended_at(9_500).is_some_and(|at| at < 31_000), "{:?}", ended_at(9_500));
-        assert!(ended_at(140).is_some_and(|at| at > 50_000), "half of that: {:?}", ended_at(140));
+        let rare = ended_at(9_500);
+        assert!(matches!(rare, Some((30_000..35_000, SilenceChange::NoProgress))), "{rare:?}");
+        let half = ended_at(140);
+        assert!(matches!(half, Some((50_000.., SilenceChange::TooSlow))), "half of that: {half:?}");
     }
 
-    /// Falls silent for `silent` of every `cycle` ms, and brings the frames that it held back after that. Answers when the
-    /// match is ended as too slow, in ten minutes.
-    fn switched_off(silent: u64, cycle: u64, rtt: Option<u64>) -> Option<u64> {
-        let limits = SilenceLimits { interrupted: Span::from_secs(5), ..LIMITS };
-        let mut silence = Silence::new(ms(0), limits, FRAME);
+    /// Falls silent for `silent` of every `cycle` ms, and brings the frames that it held back after that. Answers how the match is
+    /// ended, in ten minutes.
+    fn switched_off(silent: u64, cycle: u64, rtt: Option<u64>) -> Option<(u64, SilenceChange)> {
+        let mut silence = Silence::new(ms(0), LIMITS, FRAME);
         let rtt = rtt.map(Span::from_millis);
-        (0..600_000).step_by(10).find(|at| {
-            silence.pass(ms(*at));
+        (0..600_000).step_by(10).find_map(|at| {
+            silence.pass(ms(at));
             if at % cycle >= silent {
                 silence.heard();
                 silence.progressed(if at % cycle == silent { 20 } else { 1 }, || rtt);
             }
-            silence.change() == Some(SilenceChange::TooSlow)
+            ending(at, silence.change())
         })
+    }
+
+    #[test]
+    fn outages_again_and_again_are_waited_for_less() {
+        let ended = switched_off(25_000, 60_000, Some(80));
+        assert!(matches!(ended, Some((70_000..75_000, SilenceChange::Lost))), "{ended:?}");
+        let ended = switched_off(9_000, 30_000, Some(80));
+        assert!(matches!(ended, Some((120_000..240_000, SilenceChange::Lost))), "{ended:?}");
+        assert_eq!(switched_off(29_000, 300_000, Some(80)), None, "an eighth of the time is forgiven");
+        assert_eq!(switched_off(4_900, 50_000, Some(80)), None);
+    }
+
+    #[test]
+    fn outage_after_a_slow_time_is_waited_for() {
+        let mut silence = Silence::new(ms(0), LIMITS, FRAME);
+        for at in (0..20_000).step_by(10) {
+            silence.pass(ms(at));
+            silence.heard();
+            if at % 200 == 0 {
+                silence.progressed(1, || None);
+            }
+            assert_eq!(silence.change(), None);
+        }
+        let said = run(&mut silence, 20_000, 48_000);
+        assert!(matches!(said[..], [(_, SilenceChange::Interrupted { .. })]), "{said:?}");
+        silence.heard();
+        silence.progressed(8, || None);
+        assert_eq!(run(&mut silence, 48_050, 48_100), [(48_050, SilenceChange::Resumed)]);
+    }
+
+    #[test]
+    fn hiccup_after_an_outage_ends_nothing() {
+        let mut silence = Silence::new(ms(0), LIMITS, FRAME);
+        run(&mut silence, 50, 29_000);
+        silence.heard();
+        silence.progressed(8, || None);
+        let said = run(&mut silence, 29_050, 34_300);
+        let hiccup = SilenceChange::Interrupted { disconnect_at: ms(34_000) };
+        assert_eq!(said[1], (29_750, hiccup));
+        assert!(matches!(said[2..], [(34_000..=34_300, SilenceChange::Lost)]), "{said:?}");
     }
 
     #[test]
     fn standstills_again_and_again_are_too_slow() {
         let ended = switched_off(600, 2_000, Some(80));
-        assert!(ended.is_some_and(|at| (45_000..60_000).contains(&at)), "{ended:?}");
+        assert!(matches!(ended, Some((45_000..60_000, SilenceChange::TooSlow))), "{ended:?}");
         let ended = switched_off(400, 1_000, Some(80));
-        assert!(ended.is_some_and(|at| at < 45_000), "{ended:?}");
+        assert!(matches!(ended, Some((0..45_000, SilenceChange::TooSlow))), "{ended:?}");
         assert_eq!(switched_off(600, 5_000, Some(80)), None, "an eighth of the time is forgiven");
         assert_eq!(switched_off(600, 2_000, Some(400)), None, "a long way explains it");
         assert_eq!(switched_off(200, 600, None), None, "jitter");
-    }
-
-    #[test]
-    fn a_long_standstill_counts_for_two_seconds() {
-        let mut silence = Silence::new(ms(0), LIMITS, FRAME);
-        for at in (50..37_000).step_by(50) {
-            silence.pass(ms(at));
-            silence.heard();
-            if at % 9_000 == 0 {
-                silence.progressed(600, || None);
-            }
-            assert_eq!(silence.change(), None, "at {at} ms");
-        }
     }
 
     #[test]

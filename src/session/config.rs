@@ -59,8 +59,8 @@ pub(super) const HAS_RANDOMNESS: bool = !cfg!(all(target_family = "wasm", target
 ///     timeouts: Timeouts {
 ///         join_timeout: Duration::from_secs(10),
 ///         interrupted_after: Duration::from_millis(750),
-///         lost_after: Duration::from_secs(5),
-///         no_progress_after: Duration::from_secs(10),
+///         lost_after: Duration::from_secs(30),
+///         no_progress_after: Duration::from_secs(30),
 ///         too_slow_after: Duration::from_secs(30),
 ///         max_input_age: None,
 ///         max_pause: Duration::from_secs(60),
@@ -175,11 +175,16 @@ pub struct RollbackConfig {
 pub struct Timeouts {
     /// The time without an answer after which a joiner gives up, by default 10 s.
     pub join_timeout: Duration,
-    /// The silence after which the game is told that the match is interrupted, by default 750 ms.
+    /// The time without a new frame after which the game is told that the match is interrupted, by default 750 ms.
     pub interrupted_after: Duration,
-    /// The silence after which the match is over, by default 5 s.
+    /// How long the match waits through an outage: the silence after which it is over, by default 30 s. The players can leave at
+    /// any time before.
+    ///
+    /// Outages of more than 2 s are added up, less an eighth of the time since. Their sum shortens the next wait, to 5 s at least:
+    /// a player who cuts the connection on purpose cannot hold the match up again and again.
     pub lost_after: Duration,
-    /// The time without a new frame after which the match is over, even if other packets arrive. By default 10 s.
+    /// The time without a new frame after which the match is over, even if other packets arrive: at least
+    /// [`lost_after`](Self::lost_after), because a machine that cannot hear this one stands still too. By default 30 s.
     pub no_progress_after: Duration,
     /// The match is over when new frames have come at less than a quarter of the frame rate for this long, by default 30 s,
     /// all such times taken together: one frame now and then must not keep a match at a standstill for ever. Standstills
@@ -259,8 +264,8 @@ impl Default for Timeouts {
         Self {
             join_timeout: Duration::from_secs(10),
             interrupted_after: Duration::from_millis(750),
-            lost_after: Duration::from_secs(5),
-            no_progress_after: Duration::from_secs(10),
+            lost_after: Duration::from_secs(30),
+            no_progress_after: Duration::from_secs(30),
             too_slow_after: Duration::from_secs(30),
             max_input_age: None,
             max_pause: Duration::from_secs(60),

@@ -9,12 +9,14 @@ use core::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// No packet has come from the peer for a while. The match is over at `disconnect_at` if none comes.
+    /// No new frame has come from the peer for a while: nothing is heard of it, or it cannot hear this machine. Both machines
+    /// wait for each other, and the match goes on at the same frame. It is over at `disconnect_at` if no frame comes. Show the
+    /// player who is awaited, for how long, and how to [leave](crate::Session::leave).
     Interrupted {
         /// The time of the disconnect, on the clock of the calls to the session.
         disconnect_at: Duration,
     },
-    /// Packets come from the peer again.
+    /// Frames come from the peer again.
     Resumed,
     /// The machines disagree about the state of a frame. Told once; under [`OnDesync::Stop`](crate::OnDesync::Stop) again
     /// after one that was void.

@@ -58,6 +58,9 @@ impl<S: Fields> Session<S> {
     #[inline(never)]
     fn measure(&mut self, now: Time, datagram: &[u8]) {
         let Ok(packet) = InputPacket::decode(datagram, self.stream.flags()) else { return };
+        if self.liveness.is_waiting() {
+            self.stream.restart_counts();
+        }
         if let Some(sample) = self.stream.measured(now, &packet, self.simulation.known()) {
             self.link.measured(sample);
         }
@@ -223,6 +226,9 @@ impl<S: Fields> Session<S> {
         match *message {
             Message::Report { sent, received, newest_frame } => {
                 if self.link.heard(header) == Received::New {
+                    if self.liveness.is_waiting() {
+                        self.stream.restart_counts();
+                    }
                     self.stream.reported(now, sent, received, newest_frame);
                 }
             }

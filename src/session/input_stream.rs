@@ -221,6 +221,12 @@ impl InputStream {
         self.resends >= MAX_RESENDS
     }
 
+    /// Counts lost packets from the next counts of the peer on: those that were lost in an outage say nothing about the link.
+    pub(super) fn restart_counts(&mut self) {
+        self.measures.restart_counts();
+        self.rate.restart_counts();
+    }
+
     /// Asks for a packet.
     pub(super) fn ask(&mut self) {
         self.outbox.ask();

@@ -65,7 +65,8 @@ impl Liveness {
         let limits = SilenceLimits {
             interrupted: config.timeouts.interrupted_after.into(),
             lost: config.timeouts.lost_after.into(),
-            no_progress: config.timeouts.no_progress_after.into(),
+            // A peer that does not hear us makes no progress either, and waits for as long.
+            no_progress: config.timeouts.no_progress_after.max(config.timeouts.lost_after).into(),
             too_slow: config.timeouts.too_slow_after.into(),
         };
         let silence = Silence::new(now, limits, config.game.frame_rate.frame_length().into());
@@ -209,6 +210,11 @@ impl Liveness {
     /// Whether the peer may be gone already: somebody else who asks for its seat may be the peer itself.
     pub(super) fn is_quiet(&self) -> bool {
         self.silence.stuck() >= QUIET_AFTER
+    }
+
+    /// Whether the match waits for the peer: the game was told of an interruption.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.silence.is_interrupted()
     }
 
     /// The change to tell the game of, each once.

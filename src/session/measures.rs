@@ -84,6 +84,11 @@ impl Measures {
         self.received = self.received.wrapping_add(1);
     }
 
+    /// The next counts of the peer's are the first.
+    pub(super) fn restart_counts(&mut self) {
+        self.last = None;
+    }
+
     /// When the next REPORT is due; never if counts travel in loss blocks.
     pub(super) fn next_report(&self) -> Time {
         if self.has_loss_block { Time::NEVER } else { self.next_counts }

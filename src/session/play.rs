@@ -341,6 +341,8 @@ impl<S: Fields> Session<S> {
             }
             SilenceChange::Resumed => {
                 trace::silence(self.link.addr(), "resumed");
+                self.pace.go_on(now);
+                self.stream.restart_counts();
                 self.events.tell(Event::Resumed);
             }
             SilenceChange::Lost => self.give_up(now, Reason::TimedOut),

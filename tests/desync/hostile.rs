@@ -224,7 +224,7 @@ fn vanished_peer_leaves_a_partial_autopsy_before_the_end() {
         sim.world.run_until(next);
     }
     sim.world.stop(1);
-    assert!(sim.run_until(Duration::from_secs(20), |sim| sim.machine(0).ended()));
+    assert!(sim.run_until(Duration::from_secs(35), |sim| sim.machine(0).ended()));
     let events: Vec<&Event> = sim.machine(0).events.iter().map(|(_, event)| event).collect();
     let [Event::Desync(_), .., Event::Autopsy(autopsy), Event::Disconnected { reason: Reason::TimedOut }] =
         &events[..]

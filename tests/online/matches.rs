@@ -8,6 +8,7 @@ use rebout::{
     Bundle, Config, ConnectOptions, Event, Finish, Now, Options, Player, Reason, SendError, Verdict,
 };
 use std::path::PathBuf;
+use std::rc::Rc;
 
 fn agreed(finish: &Finish) -> u32 {
     let Finish::Played(Verdict::Agreed { checksum, .. }) = finish else { panic!("{finish:?}") };
@@ -143,6 +144,39 @@ fn leaving_tells_both_sides_who_left() {
     assert_eq!(finishes, [Finish::Ended(Reason::Left), Finish::Ended(Reason::LeftHere)]);
     assert_eq!(finishes[0].to_string(), "The match is over: the other player left.");
     assert_eq!(finishes[1].to_string(), "The match is over: you left.");
+}
+
+/// Both machines wait in their drivers, on the sockets of a network that is cut for 29 s.
+#[test]
+fn outage_of_29_s_is_waited_for_and_nothing_is_lost() {
+    let mut pair = SimOnline::new([options("Ada"), options("Bob")]);
+    pair.run(|machines| machines[0].game.as_ref().is_some_and(|game| game.state.frame > 10));
+    let now = pair.sim.borrow().now();
+    let end = now + Duration::from_secs(29);
+    pair.sim.borrow_mut().network.cut_both(0, 1, now, end);
+    let sim = Rc::clone(&pair.sim);
+    pair.run(|_| sim.borrow().now() >= end);
+    let frame = |pair: &SimOnline| pair.machines[0].game.as_ref().map_or(0, |game| game.state.frame);
+    let stands = frame(&pair);
+    pair.run(|_| sim.borrow().now() >= end + Duration::from_millis(100));
+    assert!(frame(&pair) > stands, "it goes on at once");
+    let [one, two] = pair.run_to_the_end();
+    assert!(matches!(one, Finish::Played(Verdict::Agreed { .. })) && one == two, "{one:?}, {two:?}");
+}
+
+#[test]
+fn leaving_in_an_outage_is_immediate_and_believed_when_heard() {
+    let mut pair = SimOnline::new([options("Ada"), options("Bob")]);
+    pair.run(|machines| machines[0].game.as_ref().is_some_and(|game| game.state.frame > 10));
+    // Ada's packets arrive, and Bob's do not.
+    pair.sim.borrow_mut().network.set_down(1, 0, true);
+    let sim = Rc::clone(&pair.sim);
+    let waits = sim.borrow().now() + Duration::from_secs(10);
+    pair.run(|_| sim.borrow().now() >= waits);
+    pair.machines[0].online.leave();
+    let left = sim.borrow().now();
+    assert_eq!(pair.run_to_the_end(), [Finish::Ended(Reason::LeftHere), Finish::Ended(Reason::Left)]);
+    assert!(sim.borrow().now() < left + Duration::from_secs(3), "{:?}", sim.borrow().now() - left);
 }
 
 /// The packets of the machine that leaves are lost for a moment.

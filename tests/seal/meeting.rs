@@ -111,14 +111,14 @@ fn a_joiner_that_starts_anew_is_not_sent_away() {
     sim.machine_mut(JOINER).asleep = true;
     sim.run_for(ms(300));
     let seal = Seal::join(Randomness::Seeded(77), key, &addresses()[..1]).unwrap();
-    let lobby = Lobby::join(
-        Config::new(0xB0).with(|config| config.rollback.delay_frames = Some(0)),
-        addresses()[HOST],
-    )
-    .unwrap();
+    // The host waits for the old connection for 30 s: a new one does not prove that it is the same player.
+    let patient = Config::new(0xB0).with(|config| {
+        (config.rollback.delay_frames, config.timeouts.join_timeout) = (Some(0), Duration::from_secs(60));
+    });
+    let lobby = Lobby::join(patient, addresses()[HOST]).unwrap();
     sim.restart(JOINER, lobby);
     sim.machine_mut(JOINER).seal = Some(seal);
-    assert!(sim.run_until(Duration::from_secs(8), |sim| sim.ending(HOST).is_some()));
+    assert!(sim.run_until(Duration::from_secs(35), |sim| sim.ending(HOST).is_some()));
     assert_eq!(sim.machine(JOINER).error, None, "it still asks");
     // The host waits again, and is found.
     let lobby = Lobby::host(Config::new(0xB0).with(|config| config.rollback.delay_frames = Some(0))).unwrap();

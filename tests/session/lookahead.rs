@@ -58,6 +58,11 @@ impl Machine for Holder {
 
 /// A match of ten seconds and more against a peer that holds its inputs back from the fifth second on.
 fn held_back(rtt: u64, held_for: u64, change: impl Fn(&mut Config)) -> World<Holder> {
+    held_back_after(Duration::ZERO, rtt, held_for, change)
+}
+
+/// The same after an outage, which begins in the fifth second.
+fn held_back_after(outage: Duration, rtt: u64, held_for: u64, change: impl Fn(&mut Config)) -> World<Holder> {
     let mut setup = Setup::new(rtt + held_for, LinkConfig::new(ms(rtt / 2)));
     change(&mut setup.configs[0]);
     let [victim, cheat] = addresses();
@@ -71,8 +76,11 @@ fn held_back(rtt: u64, held_for: u64, change: impl Fn(&mut Config)) -> World<Hol
     world.network_mut().set_link(0, 1, setup.links[0]);
     world.network_mut().set_link(1, 0, setup.links[1]);
     world.run_until(Duration::from_secs(5));
+    let begins = Duration::from_secs(5) + outage;
+    world.network_mut().cut_both(0, 1, Duration::from_secs(5), begins);
+    world.run_until(begins);
     world.machine_mut(1).held_for = ms(held_for);
-    world.run_until(Duration::from_secs(15));
+    world.run_until(begins + Duration::from_secs(10));
     world
 }
 
@@ -89,6 +97,13 @@ fn inputs_held_back_are_told_of_within_seconds() {
             assert!(victim.stats().input_age > victim.stats().input_excess, "{what}");
         }
     }
+}
+
+#[test]
+fn outage_does_not_hide_inputs_that_are_held_back() {
+    let world = held_back_after(Duration::from_secs(20), 40, 100, |_| {});
+    let told = &world.machine(0).inner.events;
+    assert!(matches!(told.last(), Some((_, Event::InputsLate { .. }))), "{told:?}");
 }
 
 #[test]
@@ -153,16 +168,28 @@ fn a_way_that_gets_longer_is_no_cheat() {
     }
 }
 
-#[test]
-fn a_lag_switch_ends_the_match_within_a_minute() {
+/// A peer whose packets are lost for `silent` of every `cycle` ms. The reason for which the match is over within `limit`.
+fn switched_off(silent: u64, cycle: u64, limit: Duration) -> Option<Reason> {
     let mut sim = SimMatch::new(Setup::new(3, LinkConfig::new(ms(30))), ENDLESS);
     assert!(sim.run_until_frame(60));
     let begun = sim.world.now();
-    for cycle in 0..40 {
-        let from = begun + ms(cycle * 2_000);
-        sim.world.network_mut().cut(1, 0, from, from + ms(600));
+    for from in (0..limit.as_millis() as u64).step_by(cycle as usize) {
+        sim.world.network_mut().cut(1, 0, begun + ms(from), begun + ms(from + silent));
     }
-    assert!(sim.run_until(begun + Duration::from_secs(60), |sim| sim.machine(0).ended()), "{sim:?}");
-    let last = sim.machine(0).events.last().map(|(_, event)| event.clone());
-    assert_eq!(last, Some(Event::Disconnected { reason: Reason::TooSlow }));
+    sim.run_until(begun + limit, |sim| sim.machine(0).ended());
+    match sim.ending(0) {
+        Some(Event::Disconnected { reason }) => Some(*reason),
+        _ => None,
+    }
+}
+
+#[test]
+fn a_lag_switch_ends_the_match_within_a_minute() {
+    assert_eq!(switched_off(600, 2_000, Duration::from_secs(60)), Some(Reason::TooSlow));
+}
+
+#[test]
+fn deliberate_outages_end_the_match_in_the_second_one() {
+    assert_eq!(switched_off(25_000, 60_000, Duration::from_secs(75)), Some(Reason::TimedOut));
+    assert_eq!(switched_off(25_000, 240_000, Duration::from_secs(300)), None, "once in four minutes");
 }

@@ -396,7 +396,7 @@ fn a_peer_that_vanishes_at_the_end_leaves_it_unconfirmed() {
     // All its inputs are on their way, and its own end is not certain yet.
     let stopped_at = sim.world.now();
     sim.world.stop(1);
-    sim.run_for(secs(10));
+    sim.run_for(secs(35));
     let told = &sim.machine(0).events;
     let [(_, Event::Interrupted { .. }), (at, Event::Ended(Verdict::Unconfirmed { frame: Frame(601), .. }))] =
         told[..]
@@ -404,7 +404,7 @@ fn a_peer_that_vanishes_at_the_end_leaves_it_unconfirmed() {
         panic!("{told:?}");
     };
     let after = at - stopped_at;
-    assert!((secs(5)..ms(5_100)).contains(&after), "told after {after:?}");
+    assert!((secs(30)..ms(30_100)).contains(&after), "told after {after:?}");
 }
 
 #[test]

@@ -38,7 +38,7 @@ fn a_nat_that_forgets_ends_a_bare_match_for_both() {
             assert!(sim.run_until_frame(120), "{kind:?}: {sim:?}");
             let now = sim.world.now();
             sim.world.network_mut().forget(nat, now);
-            sim.run_for(Duration::from_secs(20));
+            sim.run_for(Duration::from_secs(35));
             let lost = Event::Disconnected { reason: Reason::TimedOut };
             assert_eq!([HOST, JOINER].map(|id| sim.ending(id)), [Some(&lost); 2], "{kind:?}");
             assert!(sim.world.network().stats().unmapped > 0, "{kind:?}");

@@ -279,11 +279,7 @@ fn unequal_delays_and_paths_leave_both_sides_with_equal_gaps() {
 #[test]
 fn a_pause_causes_no_catch_up_spiral() {
     for (seed, pause_ms) in [100, 300, 700, 2_000, 10_000].into_iter().enumerate() {
-        let setup = Setup::new(seed as u64, usual()).configure(|config| {
-            // A match that waits: what happens when it does not is another matter.
-            (config.timeouts.lost_after, config.timeouts.no_progress_after) = (secs(30), secs(30));
-        });
-        let mut watched = Watched::new(setup);
+        let mut watched = Watched::new(Setup::new(seed as u64, usual()));
         watched.run_until_both_play();
         watched.sim.run_for(secs(3));
         watched.forget();
@@ -446,7 +442,7 @@ fn a_claimed_delay_does_not_set_the_speed_of_a_match() {
 }
 
 #[test]
-fn input_every_nine_and_a_half_seconds_is_too_slow() {
+fn input_every_nine_and_a_half_seconds_is_no_progress() {
     for slow in [HOST, JOINER] {
         let mut watched = Watched::new(Setup::new(12, usual()));
         watched.run_until_both_play();
@@ -455,8 +451,8 @@ fn input_every_nine_and_a_half_seconds_is_too_slow() {
         let since = watched.sim.world.now();
         assert!(watched.sim.run_until(secs(60), |sim| sim.ending(1 - slow).is_some()));
         let took = watched.sim.world.now() - since;
-        assert_eq!(watched.sim.ending(1 - slow), Some(&Event::Disconnected { reason: Reason::TooSlow }));
-        assert!((secs(28)..secs(33)).contains(&took), "{took:?}");
+        assert_eq!(watched.sim.ending(1 - slow), Some(&Event::Disconnected { reason: Reason::NoProgress }));
+        assert!((secs(28)..secs(40)).contains(&took), "{took:?}");
     }
 }
 

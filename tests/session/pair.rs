@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 pub(crate) type Pair = SimMatch<Round>;
 
 pub(crate) const SOON: Duration = Duration::from_secs(3);
-pub(crate) const LATE: Duration = Duration::from_secs(20);
+pub(crate) const LATE: Duration = Duration::from_secs(35);
 
 pub(crate) const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)

@@ -23,6 +23,9 @@ use std::net::SocketAddr;
 const MAX_OFFER: Span = Span::from_secs(5);
 const BYTES_A_SECOND: u32 = 32 * 1_024;
 
+/// A guest of which nothing was heard for this long, or that takes no more of the first state, is gone: others wait for the seat.
+const SILENT: Span = Span::from_secs(5);
+
 /// The number of newest OFFERs that a CONNECT_REQ may ack.
 const OFFERS: usize = 4;
 
@@ -293,9 +296,9 @@ impl Hosting {
     }
 
     /// Whether the guest has been silent for too long, or does not take the first state, or has left.
-    pub(super) fn has_gone(&self, now: Time, lost_after: Span) -> bool {
-        now.since(self.last_heard) > lost_after
-            || self.sending().is_some_and(|sending| sending.has_stalled(now, lost_after))
+    pub(super) fn has_gone(&self, now: Time) -> bool {
+        now.since(self.last_heard) > SILENT
+            || self.sending().is_some_and(|sending| sending.has_stalled(now, SILENT))
             || self.farewell_at.is_some_and(|at| now.since(at) >= BELIEVED_AFTER)
     }
 
@@ -384,8 +387,6 @@ pub(in crate::session) fn seat_number(seat: Player) -> NonZeroU8 {
 mod tests {
     use super::*;
 
-    const LOST: Span = Span::from_secs(5);
-
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
     }
@@ -416,9 +417,9 @@ mod tests {
         let mut guest = guest();
         guest.farewell(at(100));
         guest.farewell(at(300));
-        assert!(!guest.has_gone(at(599), LOST) && guest.has_gone(at(600), LOST), "the first one counts");
+        assert!(!guest.has_gone(at(599)) && guest.has_gone(at(600)), "the first one counts");
         guest.heard(at(400));
-        assert!(!guest.has_gone(at(5_400), LOST) && guest.has_gone(at(5_401), LOST), "silence alone");
+        assert!(!guest.has_gone(at(5_400)) && guest.has_gone(at(5_401)), "silence alone");
     }
 
     #[test]

@@ -258,7 +258,7 @@ impl Lobby {
                     });
                 }
             }
-            Role::Host(hosting) if hosting.has_gone(now, config.timeouts.lost_after.into()) => {
+            Role::Host(hosting) if hosting.has_gone(now) => {
                 trace::handshake(hosting.link().addr(), "guest gone");
                 self.begin(now);
             }

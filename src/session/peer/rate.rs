@@ -123,6 +123,11 @@ impl SendRate {
         self.is_thinned = self.congestion.is_on() || self.policing.is_on();
     }
 
+    /// The next report of the peer's is the first.
+    pub(crate) fn restart_counts(&mut self) {
+        self.last_report = None;
+    }
+
     /// Whether the ack of all inputs up to `frame` should have come by now.
     pub(crate) fn is_overdue(&self, now: Time, frame: Frame) -> bool {
         let rtt = self.rtt.unwrap_or(FIRST_RTT);
