@@ -38,6 +38,51 @@ fn a_match_returns_to_the_direct_path_when_it_works_again() {
     );
 }
 
+/// Cuts both players off from everything for 29 s.
+fn cut_off(internet: &mut Internet) {
+    let now = internet.world.now();
+    let network = internet.world.network_mut();
+    for other in 0..network.endpoints() {
+        for id in [HOST, JOINER].into_iter().filter(|id| *id != other) {
+            network.cut_both(id, other, now, now + ms(29_000));
+        }
+    }
+}
+
+#[test]
+fn an_outage_of_29_s_is_waited_for_on_every_path() {
+    for (router, path) in [(Router::Open, "direct"), (Router::Cone, "direct"), (Router::Symmetric, "relayed")]
+    {
+        let plan = Plan { frames: 600, ..Plan::new(router, router) };
+        let mut internet = Internet::new(plan);
+        internet.begin();
+        internet.run_for(ms(3_000));
+        assert_eq!(names(&internet), [path; 2]);
+        cut_off(&mut internet);
+        internet.run_for(ms(29_000));
+        let over =
+            |internet: &Internet| [HOST, JOINER].iter().all(|id| internet.player(*id).verdict().is_some());
+        assert!(internet.run_until(ms(9_000), over), "{router:?}: {}", internet.report());
+        assert_eq!(internet.player(HOST).verdict(), internet.player(JOINER).verdict());
+        assert_eq!(names(&internet), [path; 2], "{router:?}: {}", internet.report());
+    }
+}
+
+#[test]
+fn path_that_is_left_after_an_outage_is_found() {
+    let mut internet = Internet::new(Plan { frames: 600, ..Plan::new(Router::Open, Router::Open) });
+    internet.begin();
+    internet.run_for(ms(3_000));
+    assert_eq!(names(&internet), ["direct"; 2]);
+    cut_off(&mut internet);
+    set_link(&mut internet, true);
+    internet.run_for(ms(29_000));
+    let relayed = |internet: &Internet| names(internet) == ["relayed"; 2];
+    assert!(internet.run_until(ms(2_500), relayed), "{}", internet.report());
+    let over = |internet: &Internet| [HOST, JOINER].iter().all(|id| internet.player(*id).verdict().is_some());
+    assert!(internet.run_until(ms(9_000), over), "{}", internet.report());
+}
+
 #[test]
 fn spare_path_is_back_after_a_restart_of_the_relay() {
     let plan = Plan { frames: 6_000, ..Plan::new(Router::Cone, Router::Cone) };

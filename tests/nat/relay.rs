@@ -268,6 +268,7 @@ fn checks_and_relay_stop_after_the_peer_is_gone() {
         internet.begin();
         internet.run_for(ms(2_000));
         internet.world.stop(JOINER);
+        // The session waits for 30 s of them.
         internet.run_for(ms(90_000));
         internet.world.network_mut().record(Recording::Full);
         internet.run_for(ms(60_000));
@@ -290,7 +291,8 @@ fn a_joiner_asks_for_no_allocation_when_its_host_is_gone() {
     internet.begin();
     internet.run_for(ms(2_000));
     internet.world.stop(HOST);
-    internet.run_for(ms(40_000));
+    // The session waits for 30 s, and nothing is sent for 10 s after that.
+    internet.run_for(ms(45_000));
     internet.world.network_mut().record(Recording::Full);
     internet.run_for(ms(60_000));
     let asked = internet.said(JOINER).filter(|entry| entry.datagram.starts_with(&ALLOCATE)).count();

@@ -4,7 +4,8 @@ use super::paths::Path;
 use crate::connect::seal::MAX_FALLBACKS;
 use crate::protocol::time::{Span, Time};
 
-/// A check that was answered proves a path for this long. A path that works answers one every 5 s.
+/// A check that was answered proves a path for this long, and while nothing comes on any path: a check is not answered in an outage
+/// either. A path that works answers one every 5 s.
 pub(super) const PROVEN: Span = Span::from_secs(15);
 
 /// The fallbacks of one search, and when a check on each was last answered, in this search or the last one.
@@ -12,17 +13,18 @@ pub(super) const PROVEN: Span = Span::from_secs(15);
 pub(super) struct Fallbacks([Option<(Path, Time)>; MAX_FALLBACKS]);
 
 impl Fallbacks {
-    /// Keeps those of the `wanted` paths that are proven. `true` if they have changed.
+    /// Keeps those of the `wanted` paths that are proven. `is_silent`: nothing comes. `true` if they have changed.
     pub(super) fn set(
         &mut self,
         now: Time,
+        is_silent: bool,
         wanted: [Option<Path>; MAX_FALLBACKS],
         answered_at: impl Fn(Path) -> Option<Time>,
     ) -> bool {
         let before = self.0;
         let proven_at = |path| {
             let last = before.iter().flatten().find(|(one, _)| *one == path).map(|(_, at)| *at);
-            answered_at(path).max(last).filter(|at| now < *at + PROVEN)
+            answered_at(path).max(last).filter(|at| now < *at + PROVEN || is_silent && last.is_some())
         };
         self.0 = wanted.map(|path| path.and_then(|path| Some((path, proven_at(path)?))));
         let path = |one: &Option<(Path, Time)>| one.map(|(path, _)| path);
@@ -46,13 +48,15 @@ mod tests {
     fn fallback_keeps_its_proof_for_a_while() {
         let (mut fallbacks, wanted) = (Fallbacks::default(), [None, Some(path(1)), Some(path(2))]);
         let answered = |one| (one == path(2)).then_some(Time::ZERO);
-        assert!(fallbacks.set(Time::ZERO, wanted, answered));
+        assert!(fallbacks.set(Time::ZERO, false, wanted, answered));
         assert_eq!(fallbacks.iter().collect::<Vec<_>>(), [path(2)]);
         let nothing = |_| None;
-        assert!(!fallbacks.set(Time::ZERO + (PROVEN - Span::from_millis(1)), wanted, nothing));
-        assert!(fallbacks.set(Time::ZERO + PROVEN, wanted, nothing), "the proof is too old");
-        assert!(fallbacks.set(Time::ZERO, wanted, answered));
-        assert!(fallbacks.set(Time::ZERO, [None; 3], answered), "nothing is wanted");
+        assert!(!fallbacks.set(Time::ZERO + (PROVEN - Span::from_millis(1)), false, wanted, nothing));
+        assert!(!fallbacks.set(Time::ZERO + PROVEN * 2, true, wanted, nothing), "in an outage it is kept");
+        assert!(fallbacks.set(Time::ZERO + PROVEN, false, wanted, nothing), "the proof is too old");
+        assert!(!fallbacks.set(Time::ZERO + PROVEN, true, wanted, answered), "an outage proves nothing");
+        assert!(fallbacks.set(Time::ZERO, false, wanted, answered));
+        assert!(fallbacks.set(Time::ZERO, false, [None; 3], answered), "nothing is wanted");
         assert_eq!(fallbacks.iter().count(), 0);
     }
 }

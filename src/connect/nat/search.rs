@@ -260,8 +260,9 @@ impl Search {
     }
 
     /// Looks which paths are to be tried when nothing comes: to the peer's relay, and through ours to its relay and to where it
-    /// was seen. Each must have answered a check, because the peer may have named somebody else. `true` if they have changed.
-    pub(super) fn find_fallbacks(&mut self, now: Time, direct: bool, relayed: bool) -> bool {
+    /// was seen. Each must have answered a check, because the peer may have named somebody else. `is_silent`: nothing comes. `true` if
+    /// they have changed.
+    pub(super) fn find_fallbacks(&mut self, now: Time, is_silent: bool, direct: bool, relayed: bool) -> bool {
         // A new search keeps those of the last one until the peer has named its addresses.
         if !self.checks.has_begun() {
             return false;
@@ -275,7 +276,7 @@ impl Search {
             theirs.filter(|_| through).map(to(true)),
             seen.filter(|_| through).map(to(true)),
         ];
-        self.fallbacks.set(now, wanted, |path| self.checks.answered_at(path))
+        self.fallbacks.set(now, is_silent, wanted, |path| self.checks.answered_at(path))
     }
 
     pub(super) fn fallbacks(&self) -> impl Iterator<Item = Path> + '_ {
@@ -496,17 +497,17 @@ mod tests {
         let relay = Candidate { kind: Kind::Relayed, addr: at(ADDRS[1]) };
         let peer = Signal::decode(&two.searches[1].negotiation().text()).unwrap();
         two.searches[0].begin(&peer, &[relay]);
-        assert!(!two.searches[0].find_fallbacks(two.now, true, true), "nothing has answered");
+        assert!(!two.searches[0].find_fallbacks(two.now, false, true, true), "nothing has answered");
         two.run(MS * 500);
-        assert!(two.searches[0].find_fallbacks(two.now, true, true));
+        assert!(two.searches[0].find_fallbacks(two.now, false, true, true));
         let found = |two: &Two| two.searches[0].fallbacks().collect::<Vec<_>>();
         assert_eq!(found(&two), [path(ADDRS[1])], "through our relay nothing has answered");
         let candidates = two.named[0].clone();
         two.searches[0].restart(two.now, part(&candidates, 0, 9));
-        assert!(!two.searches[0].find_fallbacks(two.now, true, true), "a new search keeps it");
+        assert!(!two.searches[0].find_fallbacks(two.now, false, true, true), "a new search keeps it");
         two.searches[0].begin(&peer, &[relay]);
-        assert!(!two.searches[0].find_fallbacks(two.now + (PROVEN - MS * 500), true, true));
-        assert!(two.searches[0].find_fallbacks(two.now + PROVEN, true, true), "the proof is too old");
+        assert!(!two.searches[0].find_fallbacks(two.now + (PROVEN - MS * 500), false, true, true));
+        assert!(two.searches[0].find_fallbacks(two.now + PROVEN, false, true, true), "the proof is too old");
         assert_eq!(found(&two), []);
     }
 
@@ -530,8 +531,8 @@ mod tests {
             two.searches[0].begin(&peer, &named);
             // Both have answered a check in the search before this one.
             let before = [Some(through(at(ADDRS[1]))), Some(through(seen.addr)), None];
-            two.searches[0].fallbacks.set(two.now, before, |_| Some(two.now));
-            two.searches[0].find_fallbacks(two.now, true, true);
+            two.searches[0].fallbacks.set(two.now, false, before, |_| Some(two.now));
+            two.searches[0].find_fallbacks(two.now, false, true, true);
             assert_eq!(two.searches[0].fallbacks().collect::<Vec<_>>(), [through(remote)]);
         }
     }
@@ -545,10 +546,10 @@ mod tests {
         two.searches[0].begin(&signal, &[relay]);
         two.run(MS * 500);
         assert!(two.searches[0].checks.answered_at(path(ADDRS[1])).is_some());
-        assert!(!two.searches[0].find_fallbacks(two.now, true, true));
+        assert!(!two.searches[0].find_fallbacks(two.now, false, true, true));
         let before = [None, Some(Path { relayed: true, ..path(ADDRS[1]) }), None];
-        two.searches[0].fallbacks.set(two.now, before, |_| Some(two.now));
-        assert!(two.searches[0].find_fallbacks(two.now, true, true), "through our relay neither");
+        two.searches[0].fallbacks.set(two.now, false, before, |_| Some(two.now));
+        assert!(two.searches[0].find_fallbacks(two.now, false, true, true), "through our relay neither");
         assert_eq!(two.searches[0].fallbacks().count(), 0);
     }
 }

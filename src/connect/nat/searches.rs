@@ -16,8 +16,9 @@ const MAX_SEARCHES: usize = 64;
 const LOOK: Span = Span::from_millis(50);
 /// A search without a path makes room for another after this long.
 const HAD_TIME: Span = Span::from_secs(2);
-/// A connected peer of which nothing was opened for so long is gone: a session has given up by then.
-const GONE: Span = Span::from_secs(35);
+/// A connected peer of which nothing was opened for so long is gone, if the session has sent nothing for as long either: one that
+/// waits for the peer sends all the time.
+const GONE: Span = Span::from_secs(10);
 /// Nothing was opened for so long that no path works.
 const CUT_OFF: Span = Span::from_secs(1);
 /// The relay is asked again for an allocation that was refused, or not answered, after this long, which doubles.
@@ -40,20 +41,20 @@ pub(super) struct Searches {
     empty_since: Option<Time>,
 }
 
-/// How long nothing was opened from a peer; `None` if the seal does not know it any more.
-fn silence(now: Time, seal: &Seal, search: &Search) -> Option<Span> {
-    seal.silent_for(now.into(), search.inner()).map(Span::from)
+/// How long nothing was opened from a peer or sent to it; `None` if the seal does not know it any more.
+fn idle(now: Time, seal: &Seal, search: &Search) -> Option<Span> {
+    seal.idle_for(now.into(), search.inner()).map(Span::from)
 }
 
 /// Whether no path to a peer works, or none was found yet, although there are keys.
 pub(super) fn is_cut_off(now: Time, seal: &Seal, search: &Search) -> bool {
     let is_silent = |silent| silent >= CUT_OFF || seal.outer_addr(search.inner()).is_none();
-    silence(now, seal, search).is_some_and(is_silent)
+    seal.silent_for(now.into(), search.inner()).map(Span::from).is_some_and(is_silent)
 }
 
-/// Whether nothing was opened from a peer for so long that it is gone.
+/// Whether a peer is gone.
 pub(super) fn is_gone(now: Time, seal: &Seal, search: &Search) -> bool {
-    silence(now, seal, search).is_some_and(|silent| silent >= GONE)
+    idle(now, seal, search).is_some_and(|idle| idle >= GONE)
 }
 
 impl Searches {
@@ -107,13 +108,13 @@ impl Searches {
     }
 
     /// Whether there is room for one more guest, besides those that wait. One that was searched for without a path for a while
-    /// makes room, or the one whose connection is silent for longest.
+    /// makes room, or the one whose connection is idle for longest.
     pub(super) fn make_room(&mut self, now: Time, seal: &Seal, waiting: usize) -> bool {
         if waiting + self.list.len() < self.max {
             return true;
         }
         let silent = |search: &Search| match search.is_connected() {
-            true => silence(now, seal, search).filter(|silent| *silent >= GONE),
+            true => idle(now, seal, search).filter(|idle| *idle >= GONE),
             false => Some(now.since(search.since())).filter(|searched| *searched >= HAD_TIME),
         };
         let candidates = self.list.iter().enumerate().filter_map(|(at, search)| Some((silent(search)?, at)));
@@ -123,8 +124,8 @@ impl Searches {
 
     /// Ends the searches for guests that are gone. A joiner has one host only, and keeps its search.
     pub(super) fn leave_guests(&mut self, now: Time, seal: &mut Seal) {
-        let is_gone = |search: &mut Search| match silence(now, seal, search) {
-            Some(silent) => search.is_connected() && silent >= GONE,
+        let is_gone = |search: &mut Search| match idle(now, seal, search) {
+            Some(idle) => search.is_connected() && idle >= GONE,
             None => true,
         };
         for search in self.list.extract_if(.., is_gone).collect::<Vec<_>>() {

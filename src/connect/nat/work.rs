@@ -194,16 +194,18 @@ impl NatTraversal {
         for search in searches.iter_mut() {
             search.checks_mut().run(now);
             tell_path(now, search, seal, paths, report);
+            let gone = is_gone(now, seal, search);
+            let silent = seal.is_silent(now.into(), search.inner());
             if let Some(in_use) = seal.outer_addr(search.inner()) {
                 search.set_connected();
                 search.checks().relayed().for_each(|peer| relay.bind(now, peer));
-                let silent = seal.is_silent(now.into(), search.inner());
-                if !is_gone(now, seal, search) && search.nomination_mut().doubts(now, silent, in_use) {
+                if !gone && search.nomination_mut().doubts(now, silent, in_use) {
                     relay.look(now, endpoint.draw_id());
                     relay.refresh();
                 }
             }
-            if search.find_fallbacks(now, endpoint.allows_both(), relay.relayed().is_some()) {
+            if search.find_fallbacks(now, silent && !gone, endpoint.allows_both(), relay.relayed().is_some())
+            {
                 let found = search.fallbacks().filter_map(|path| paths.addr(path, |addr| seal.is_path(addr)));
                 let found: Vec<SocketAddr> = found.collect();
                 seal.set_fallbacks(search.inner(), &found);

@@ -33,6 +33,8 @@ pub(super) struct Channel {
     index: u16,
     /// The counter of the next packet.
     next: u64,
+    /// How many of the packets before it were control packets.
+    controls: u64,
     window: Window<WINDOW_WORDS>,
     failed: u64,
 }
@@ -47,14 +49,15 @@ impl Channel {
             opening: Cipher::new(&opening.0)?,
             index,
             next: 0,
+            controls: 0,
             window: Window::new(),
             failed: 0,
         })
     }
 
-    /// How many packets were sealed.
+    /// How many datagrams of the inner protocol were sealed.
     pub(super) fn sealed(&self) -> u64 {
-        self.next
+        self.next - self.controls
     }
 
     /// Whether so much was forged that the connection has to end.
@@ -92,6 +95,7 @@ impl Channel {
     pub(super) fn seal_control(&mut self, kind: Kind, text: &[u8], buf: &mut [u8]) -> Option<usize> {
         let counter = self.next;
         self.next += 1;
+        self.controls += 1;
         let len = CONTROL_HEAD_LEN + text.len() + TAG_LEN;
         let head = seal::control_head(self.index, counter, kind);
         let (front, rest) = buf.get_mut(..len)?.split_first_chunk_mut::<CONTROL_HEAD_LEN>()?;

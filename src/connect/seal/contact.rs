@@ -23,18 +23,32 @@ pub(super) struct Contact {
     sought_at: Option<Time>,
     /// When a FIND may be sent next.
     find_at: Time,
-    /// How many packets were sealed up to the last FIND.
+    /// How many datagrams of the inner protocol were sealed when a FIND was last due, and when that was another number than before.
     sealed: u64,
+    used_at: Time,
 }
 
 impl Contact {
     pub(super) fn new(now: Time) -> Self {
-        Self { opened_at: now, interval: FIRST_INTERVAL, sought_at: None, find_at: now, sealed: 0 }
+        Self {
+            opened_at: now,
+            interval: FIRST_INTERVAL,
+            sought_at: None,
+            find_at: now,
+            sealed: 0,
+            used_at: now,
+        }
     }
 
     /// When a packet was opened last, or the time began anew.
     pub(super) fn opened_at(&self) -> Time {
         self.opened_at
+    }
+
+    /// Since when nothing was opened, and the inner protocol has sent nothing: while it waits for the peer, it sends. Right to a
+    /// second.
+    pub(super) fn idle_since(&self) -> Time {
+        self.opened_at.max(self.used_at)
     }
 
     /// Notes an opened packet.
@@ -75,18 +89,17 @@ impl Contact {
         self.find_at.max(self.opened_at + PATIENCE)
     }
 
-    /// Whether a FIND goes out at `now`, on a connection that has sealed so many packets. A peer that is gone gets one only while
-    /// anything else is sent to it.
+    /// Whether a FIND goes out at `now`, on a connection that has sealed so many datagrams of the inner protocol. A peer that is
+    /// gone gets one only while anything else is sent to it.
     pub(super) fn finds(&mut self, now: Time, is_kept: bool, sealed: u64) -> bool {
         if now < self.find_at() {
             return false;
         }
         self.find_at = now + PATIENCE;
-        let finds = is_kept && (now.since(self.opened_at) < GONE || sealed != self.sealed);
-        if finds {
-            self.sealed = sealed + 1;
+        if sealed != self.sealed {
+            (self.sealed, self.used_at) = (sealed, now);
         }
-        finds
+        is_kept && (now.since(self.opened_at) < GONE || self.used_at == now)
     }
 }
 
@@ -113,15 +126,25 @@ mod tests {
         let (mut contact, mut sealed) = (Contact::new(at(0)), 0);
         let mut sought = |ms, others: u64| {
             sealed += others;
-            let finds = contact.finds(at(ms), true, sealed);
-            sealed += u64::from(finds);
-            finds
+            contact.finds(at(ms), true, sealed)
         };
         let times = [(999, 0), (1_000, 0), (1_999, 0), (59_999, 0), (61_000, 0), (62_000, 1), (63_000, 0)];
         assert_eq!(
             times.map(|(ms, others)| sought(ms, others)),
             [false, true, false, true, false, true, false]
         );
+    }
+
+    #[test]
+    fn silent_peer_is_not_idle_while_the_inner_protocol_sends() {
+        let mut contact = Contact::new(at(0));
+        for seconds in 1..=29 {
+            contact.finds(at(seconds * 1_000), true, seconds * 60);
+        }
+        assert!((30..40).all(|seconds| contact.finds(at(seconds * 1_000), true, 29 * 60)));
+        assert_eq!(contact.idle_since(), at(29_000));
+        contact.opened(at(41_000));
+        assert_eq!(contact.idle_since(), at(41_000));
     }
 
     #[test]

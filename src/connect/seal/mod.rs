@@ -328,6 +328,12 @@ impl Seal {
         Some(Time::from(now).since(self.newest(inner_addr)?.contact().opened_at()).into())
     }
 
+    /// How long nothing was opened from the peer at `inner_addr`, and the inner protocol has sent nothing to it.
+    #[must_use]
+    pub fn idle_for(&self, now: Duration, inner_addr: SocketAddr) -> Option<Duration> {
+        Some(Time::from(now).since(self.newest(inner_addr)?.contact().idle_since()).into())
+    }
+
     /// Whether a connection uses this path, or has it as a fallback.
     #[must_use]
     pub fn is_path(&self, addr: SocketAddr) -> bool {

@@ -28,6 +28,8 @@ const AMPLIFICATION: u64 = 3;
 /// it if those are more. Its connectivity check was answered, but the peer may not be there any more. This is about two seconds of
 /// a match.
 const CHECKED_BYTES: u64 = 8 * 1024;
+/// Such a path is still challenged this often: it may come back late in an outage, and nothing else would find it again.
+const CHALLENGE_AGAIN: Span = Span::from_secs(1);
 /// The challenges of an address that may still be answered.
 const CHALLENGES: usize = 32;
 /// Candidates at a time: one that is not proven, and paths that were checked.
@@ -51,6 +53,7 @@ struct Path {
     standing: Standing,
     /// The newest challenges sent to it.
     challenges: Probes<u64, CHALLENGES>,
+    challenged_at: Time,
     /// When the newest challenge that was answered had been sent.
     answered: Option<Time>,
     /// Bytes that came from it, and that were sent to it.
@@ -66,6 +69,7 @@ impl Path {
             addr,
             standing,
             challenges: Probes::new(),
+            challenged_at: now,
             answered: None,
             bytes_in: 0,
             bytes_out: 0,
@@ -78,6 +82,12 @@ impl Path {
         let sent_at = self.challenges.answered(value);
         self.answered = self.answered.max(sent_at);
         sent_at.is_some()
+    }
+
+    /// Whether a challenge of `len` bytes goes there at `now`.
+    fn is_challenged(&mut self, now: Time, len: usize) -> bool {
+        let again = self.standing != Standing::Unproven && now >= self.challenged_at + CHALLENGE_AGAIN;
+        self.takes(len) || again
     }
 
     /// Whether `len` more bytes may go there. They are counted.
@@ -191,9 +201,10 @@ impl Roam {
         }
         self.challenge_at = now + CHALLENGE_AFTER;
         for (at, path) in self.paths.iter_mut().enumerate() {
-            if at == 0 || path.takes(len) {
+            if at == 0 || path.is_challenged(now, len) {
                 let value = value();
                 path.challenges.sent(now, value);
+                path.challenged_at = now;
                 challenges[at] = Some((path.addr, value));
             }
         }
@@ -449,6 +460,22 @@ mod tests {
         roam.paths[1].challenges.sent(at(0), 7);
         assert!(roam.proof(7));
         assert_eq!(also_to(&mut roam, 64), [2]);
+    }
+
+    #[test]
+    fn checked_path_that_comes_back_late_is_found() {
+        let mut roam = Roam::new(at(0), addr(1), addr(2), Standing::Checked);
+        let mut challenges = 0;
+        for ms in 0..25_000 {
+            also_to(&mut roam, 64);
+            roam.add(at(ms), addr(2), Standing::Checked);
+            let sent = roam.challenge(at(ms), LEN, || ms);
+            challenges += usize::from(ms >= 5_000 && sent[1].is_some());
+            assert_eq!(roam.decide(at(ms), RTT), Outcome::Undecided);
+        }
+        assert_eq!(challenges, 20, "one a second");
+        let decided = run(&mut roam, 25_000..27_000, 2, &[2]);
+        assert!(matches!(decided[..], [(_, Outcome::Moved(to))] if to == addr(2)), "{decided:?}");
     }
 
     /// The old address answers after a round trip of half a second, and somebody who forwards at once.
