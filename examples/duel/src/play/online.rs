@@ -406,9 +406,9 @@ impl Match<'_> {
             // Nobody forfeits a match that is over: the rematch is declined, and both machines come to the same end.
             _ if decided => self.declines = true,
             (true, InputSource::Keys(_)) if answer.is_none() && self.link.is_some() => self.pause(true),
-            // Another player is asked for a pause, and sees who asks. Without one the match goes on.
+            // Another player is asked for a pause, and sees who asks. Without one the match goes on, or waits.
             (true, InputSource::Keys(_)) if answer.is_none() => {
-                if !self.machine.online.pause() {
+                if self.disconnect_at.is_some() || !self.machine.online.pause() {
                     self.prompts.ask(Question::Leave);
                 }
             }
@@ -444,6 +444,11 @@ impl Match<'_> {
             let interrupted = self.players.interrupted(self.time_until(disconnect_at));
             let text = cut.map_or_else(|| interrupted.clone(), |cut| format!("{cut}; {interrupted}"));
             self.show.say(text, Tone::Alarm);
+            if self.prompts.is(Question::Leave) {
+                let [title, note] = self.players.leave_wait(self.time_until(disconnect_at));
+                self.prompts.set_text(&title, &note);
+                self.show.menu(self.prompts.menu());
+            }
         } else if let Some(cut) = cut {
             self.show.say(cut, Tone::Warning);
         } else if played.advanced == Advanced::Stalled {

@@ -110,7 +110,11 @@ impl Players {
             }
             Finish::Ended(Reason::Left) => format!("{other} left."),
             Finish::Ended(Reason::LeftHere) => format!("{other} has been told that you left."),
-            Finish::Ended(Reason::TimedOut) => format!("The connection to {other} was lost."),
+            Finish::Ended(Reason::TimedOut) => {
+                format!(
+                    "The connection to {other} was lost, and {other} did not come back in time. Nobody left."
+                )
+            }
             Finish::Ended(Reason::NoProgress) => format!("{other}'s game stood still for too long."),
             Finish::Ended(Reason::TooSlow) => {
                 format!("{other}'s frames came too slowly to go on: a slow machine, or a slow connection.")
@@ -140,10 +144,20 @@ impl Players {
         }
     }
 
-    /// A connection that has gone quiet, with what is left until it counts as lost.
+    /// The match waits for the other player, for so long.
     pub fn interrupted(&self, left: Duration) -> String {
         let seconds = left.as_millis().div_ceil(1_000);
-        format!("no word from {}: the match ends in {seconds} s", self.other())
+        format!("waiting for {}, {seconds} s: Esc to leave", self.other())
+    }
+
+    /// The text over the question whether to leave a match that waits.
+    pub fn leave_wait(&self, left: Duration) -> [String; 2] {
+        let seconds = left.as_millis().div_ceil(1_000);
+        let other = self.other();
+        [
+            format!("waiting for {other}, {seconds} s"),
+            format!("The match goes on when {other} is back. Whoever leaves forfeits it."),
+        ]
     }
 
     /// Who has paused the match.

@@ -227,7 +227,7 @@ fn a_long_message_is_wrapped_and_lies_above_the_combos() {
     for side in &mut scene.sides {
         (side.combo_hits, side.combo_damage, side.combo_frames) = (5, 312, 60);
     }
-    let text = "you cut the connection: F5 restores it; no word from Bartholomew: the match ends in 4 s";
+    let text = "you cut the connection: F5 restores it; waiting for Bartholomew, 24 s: Esc to leave";
     let message = Some(Message { text: text.to_owned(), tone: Tone::Alarm });
     let picture = Picture { message, ..Picture::of(scene) };
     for size in TERMINALS {

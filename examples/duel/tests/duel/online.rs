@@ -203,16 +203,26 @@ fn a_host_and_a_joiner_fight_and_agree_on_every_frame() {
     }
 }
 
+/// Leaves a match as Ctrl+C does.
+#[cfg(unix)]
+fn interrupt(side: &Side) {
+    let kill = format!("kill -INT {}", side.process.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().expect("a shell").success());
+}
+
+#[cfg(unix)]
 #[test]
-fn lost_peer_is_reported_with_an_exit_code() {
+fn lost_peer_is_waited_for_until_the_player_leaves() {
     let folder = Folder::new("alone");
     let mut sides = match_of(&folder.0, &[]);
     let [host, joiner] = &mut sides;
     joiner.expect("Round 1 begins");
     joiner.process.kill().expect("it runs");
-    host.expect("no word from Ben: the match ends in");
-    assert_eq!(host.exit_code(), Some(3), "{:#?}", host.said);
-    assert!(host.has_said("The connection to Ben was lost."), "{:#?}", host.said);
+    host.expect("waiting for Ben, ");
+    assert!(host.has_said("s: Esc to leave"), "{:#?}", host.said);
+    interrupt(host);
+    assert_eq!(host.exit_code(), Some(0), "{:#?}", host.said);
+    assert!(host.has_said("You left"), "{:#?}", host.said);
     let file = host.said.iter().find_map(|line| line.strip_prefix("Recorded to ")).expect("the file's name");
     let seen = watch(&read(file));
     assert!(host.has_said(&format!("checksum {}", seen.checksum)), "{:#?}", host.said);
@@ -228,8 +238,7 @@ fn signal_to_stop_leaves_and_tells_the_peer_at_once() {
     let mut sides = match_of(&folder.0, &[]);
     let [host, joiner] = &mut sides;
     host.expect("Round 1 begins");
-    let kill = format!("kill -INT {}", host.process.id());
-    assert!(Command::new("sh").args(["-c", &kill]).status().expect("a shell").success());
+    interrupt(host);
     assert_eq!(host.exit_code(), Some(0), "{:#?}", host.said);
     assert!(host.has_said("You left and forfeit the match: Ben wins."), "{:#?}", host.said);
     assert_eq!(joiner.exit_code(), Some(3), "{:#?}", joiner.said);

@@ -36,7 +36,11 @@ fn only_leaving_forfeits_the_match() {
             undecided,
             "Ann's frames came too slowly to go on: a slow machine, or a slow connection.",
         ),
-        (Reason::TimedOut, undecided, "The connection to Ann was lost."),
+        (
+            Reason::TimedOut,
+            undecided,
+            "The connection to Ann was lost, and Ann did not come back in time. Nobody left.",
+        ),
         (Reason::NoProgress, undecided, "Ann's game stood still for too long."),
     ];
     for (reason, result, connection) in lines {
@@ -51,6 +55,15 @@ fn returning_player_is_not_told_that_it_won() {
         assert!(!result.contains(word) && !connection.contains(word), "{result} {connection}");
     }
     assert_eq!(exit_code(&Finish::Ended(Reason::GaveUp)), exit_code(&Finish::Ended(Reason::TimedOut)));
+}
+
+#[test]
+fn match_that_waits_names_the_player_and_the_way_out() {
+    let left = Duration::from_millis(23_010);
+    assert_eq!(bens().interrupted(left), "waiting for Ann, 24 s: Esc to leave");
+    let [title, note] = bens().leave_wait(left);
+    assert_eq!(title, "waiting for Ann, 24 s");
+    assert_eq!(note, "The match goes on when Ann is back. Whoever leaves forfeits it.");
 }
 
 #[test]
