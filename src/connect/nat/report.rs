@@ -24,7 +24,11 @@ impl Report {
         self.progress
     }
 
+    /// The peer may have found the path: packets that came on it can be opened before the own checks have ended.
     pub(super) fn set(&mut self, now: Time, progress: Progress) {
+        if progress.is_connected() {
+            self.found_after.get_or_insert(now.since(self.since.unwrap_or(now)));
+        }
         let before = core::mem::replace(&mut self.progress, progress);
         let Progress::NoWay { why } = progress else {
             self.no_way_since = None;
@@ -53,11 +57,6 @@ impl Report {
         }
     }
 
-    /// A path was found.
-    pub(super) fn found(&mut self, now: Time) {
-        self.found_after.get_or_insert(now.since(self.since.unwrap_or(now)));
-    }
-
     /// How long the first path took to find.
     pub(super) fn found_after(&self) -> Option<Span> {
         self.found_after
@@ -74,14 +73,14 @@ mod tests {
         let mut report = Report::new(Progress::Waiting);
         report.begin_anew(at(100));
         report.begin_anew(at(400));
-        report.found(at(450));
+        report.set(at(450), Progress::Direct);
         report.begin_anew(at(700));
-        report.found(at(900));
+        report.set(at(900), Progress::Direct);
         assert_eq!(report.found_after(), Some(Span::from_millis(50)));
         let mut joiner = Report::new(Progress::Waiting);
         joiner.begin(at(100));
         joiner.begin(at(400));
-        joiner.found(at(450));
+        joiner.set(at(450), Progress::Direct);
         assert_eq!(joiner.found_after(), Some(Span::from_millis(350)));
     }
 }

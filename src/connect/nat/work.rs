@@ -7,7 +7,6 @@ use super::manual;
 use super::observed::shows_two_ports;
 use super::paths::PathTable;
 use super::progress::{NoWay, Progress, RelayOutcome, detour};
-use super::report::Report;
 use super::search::Search;
 use super::searches::is_gone;
 use super::signal::Signal;
@@ -190,10 +189,10 @@ impl NatTraversal {
         if self.signalling.is_host() {
             self.searches.leave_guests(now, seal);
         }
-        let Self { searches, endpoint, relay, paths, report, .. } = self;
+        let Self { searches, endpoint, relay, paths, .. } = self;
         for search in searches.iter_mut() {
             search.checks_mut().run(now);
-            tell_path(now, search, seal, paths, report);
+            tell_path(now, search, seal, paths);
             let gone = is_gone(now, seal, search);
             let silent = seal.is_silent(now.into(), search.inner());
             if let Some(in_use) = seal.outer_addr(search.inner()) {
@@ -354,13 +353,12 @@ impl NatTraversal {
 }
 
 /// Tells the seal of the path that the checks have nominated.
-fn tell_path(now: Time, search: &mut Search, seal: &mut Seal, paths: &mut PathTable, report: &mut Report) {
+fn tell_path(now: Time, search: &mut Search, seal: &mut Seal, paths: &mut PathTable) {
     let inner = search.inner();
     let Some((path, round_trip)) = search.nominate(now, seal.outer_addr(inner)) else { return };
     if let Some(addr) = paths.addr(path, |addr| seal.is_path(addr)) {
         search.nomination_mut().told(now, addr);
         seal.offer_path(now.into(), inner, addr, round_trip.into());
-        report.found(now);
         trace::path_found(inner, path.remote, search.is_relayed(path));
     }
 }
