@@ -366,8 +366,8 @@ CONFIG
 # How many ports it forwards.
 nat_forwarded() { nat_in "$1_gw" nft list chain inet upnp mapped | grep -c 'dnat' || true; }
 
-# Takes everything down. Processes inside are the caller's to end.
+# Takes everything down. Processes inside are the caller's to end. `ip netns list` would complain of those that others remove meanwhile.
 nat_remove() {
-    local name
-    for name in $(ip netns list | sed -n "s/^\($(nat_ns '')[a-z_]*\).*/\1/p"); do ip netns del "$name" || true; done
+    local file
+    for file in /run/netns/"$(nat_ns '')"*; do [ ! -e "$file" ] || ip netns del "${file##*/}"; done
 }
