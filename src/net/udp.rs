@@ -129,7 +129,7 @@ impl Datagrams for Udp {
 
 #[cfg(feature = "tls")]
 impl Udp {
-    /// What was received, or what a stream has if that is nothing.
+    /// The result of the socket, or that of the streams if the socket has nothing.
     #[inline]
     fn or_of_stream(&mut self, received: Received, buf: &mut [u8]) -> Received {
         match received {

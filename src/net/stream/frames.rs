@@ -57,7 +57,7 @@ impl Framing {
             (Self::Prefixed, _) => (PREFIX, length(0), PREFIX + length(0)),
         };
         // A datagram of one byte would be a notice of the transport.
-        if len > MAX_FRAME || len < 2 {
+        if !(2..=MAX_FRAME).contains(&len) {
             return Err(Malformed);
         }
         Ok((bytes.len() >= end).then_some(Frame { datagram: start..start + len, end }))

@@ -11,7 +11,8 @@ use std::time::Duration;
 /// The most bytes of datagrams that wait to be sent: half a second of a match. More are dropped, as a full socket drops them; what
 /// waits longer is of no use.
 pub(super) const MAX_WAITING: usize = 4_096;
-/// The send buffer to request of the system. What it takes cannot be dropped any more, and delays everything behind it.
+/// The send buffer to request of the system. Bytes that the system has taken cannot be dropped any more, and delay everything behind
+/// them.
 pub(super) const SEND_BUFFER_BYTES: usize = 16 * 1024;
 
 /// A stream.
