@@ -100,16 +100,6 @@ impl Congestion {
         (self.arrived, self.best, self.without_growth) = (0, 0, 0);
     }
 
-    /// The line was dead and is alive again: its rate is unknown.
-    pub(super) fn revived(&mut self, now: Time) {
-        *self = Self { shortest_trip: self.shortest_trip, ..Self::new(now, self.trip) };
-    }
-
-    /// The round trip.
-    pub(super) fn trip(&self) -> Span {
-        self.trip
-    }
-
     /// Whether a part that was acknowledged after this time can have made the round trip: otherwise an earlier copy did.
     pub(super) fn is_plausible(&self, trip: Span) -> bool {
         trip >= self.shortest_trip / 2

@@ -112,9 +112,6 @@ impl Sender {
                 self.newest = self.newest.max(sent.at);
             }
         }
-        if was_dead {
-            self.revive(now);
-        }
         if arrived == 0 {
             return Ok(());
         }
@@ -194,17 +191,6 @@ impl Sender {
             self.lose(|_| true);
             self.congestion.timed_out();
         }
-    }
-
-    /// Sends everything again that was lost while the line was dead, without a wait for the next timeout. The acknowledgement says
-    /// nothing about the parts of the last round trip, which are given another one.
-    fn revive(&mut self, now: Time) {
-        let trip = self.congestion.trip();
-        self.lose(|sent| now.since(sent.at) > trip);
-        for sent in self.sent.iter_mut().filter(|sent| sent.part == Part::UnderWay) {
-            (sent.at, sent.is_repeated) = (now, true);
-        }
-        self.congestion.revived(now);
     }
 
     /// Takes parts under way for lost.
