@@ -444,11 +444,6 @@ impl Match<'_> {
             let interrupted = self.players.interrupted(self.time_until(disconnect_at));
             let text = cut.map_or_else(|| interrupted.clone(), |cut| format!("{cut}; {interrupted}"));
             self.show.say(text, Tone::Alarm);
-            if self.prompts.is(Question::Leave) {
-                let [title, note] = self.players.leave_wait(self.time_until(disconnect_at));
-                self.prompts.set_text(&title, &note);
-                self.show.menu(self.prompts.menu());
-            }
         } else if let Some(cut) = cut {
             self.show.say(cut, Tone::Warning);
         } else if played.advanced == Advanced::Stalled {

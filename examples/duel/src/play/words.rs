@@ -150,16 +150,6 @@ impl Players {
         format!("waiting for {}, {seconds} s: Esc to leave", self.other())
     }
 
-    /// The text over the question whether to leave a match that waits.
-    pub fn leave_wait(&self, left: Duration) -> [String; 2] {
-        let seconds = left.as_millis().div_ceil(1_000);
-        let other = self.other();
-        [
-            format!("waiting for {other}, {seconds} s"),
-            format!("The match goes on when {other} is back. Whoever leaves forfeits it."),
-        ]
-    }
-
     /// Who has paused the match.
     pub fn paused(&self, by: Player) -> String {
         if by == self.local {
