@@ -367,8 +367,7 @@ mod nat {
     #[test]
     fn exhausted_signature_checks_are_told() {
         let told = traced(|| {
-            let mut config = RendezvousConfig::default();
-            config.max_signatures_per_second = 0;
+            let config = RendezvousConfig { max_signatures_per_second: 0, ..RendezvousConfig::default() };
             let mut server = RendezvousServer::new(config, Randomness::Seeded(1)).unwrap();
             let mut host = Registration::new(addr(100), &[7; 32], Randomness::Seeded(2)).unwrap();
             host.set_ticket(1);
