@@ -266,7 +266,7 @@ fn hello_is_the_first_packet_on_the_path_that_is_found() {
     assert_eq!((world.sent, world.in_use()), ([[0; 4]; 2], [None; 2]));
     world.offer(0);
     world.run(1);
-    assert_eq!(world.sent, [[0; 4], [1, 0, 0, 0]], "the joiner's HELLO, at once");
+    assert_eq!(world.sent, [[0; 4], [2, 0, 0, 0]], "the joiner's HELLO at once, and the first PING");
     world.run(81);
     assert!(
         world.machines.iter().all(|machine| machine.peer.has_agreed()),

@@ -62,7 +62,10 @@ fn sealed_packets_are_named_and_opened_with_a_key_log_only() {
     std::fs::write(&file, format!("{other}\n\n{keys}\n")).unwrap();
     let (code, out, _) = inspect(&["--keys", log, &data]);
     assert!(code == 0 && out.contains("type: DATA\n") && out.contains("opened: joiner to host\n"), "{out}");
-    assert!(out.contains("format: GAME\ntype: PONG\n"), "{out}");
+    assert!(
+        out.contains("format: GAME\ntype: RELIABLE_EVENT\n") && out.contains("message: HELLO\n"),
+        "{out}"
+    );
     let mut damaged = data.clone();
     damaged.replace_range(data.len() - 2.., if data.ends_with("00") { "01" } else { "00" });
     let (code, out, _) = inspect(&["--keys", log, &damaged]);

@@ -14,9 +14,6 @@ use std::net::SocketAddr;
 /// The port of a rendezvous for which none is named.
 const RENDEZVOUS_PORT: u16 = 3479;
 
-/// The port of a STUN server for which none is named.
-const STUN_PORT: u16 = 3478;
-
 const NEVER_BARE: &str = "an invite or an offer is never used bare: leave bare out";
 const NO_ADDRESS: &str = "this transport has no address for an invite";
 const HIDDEN: &str = "a relay hides the address of this machine only where both meet at a rendezvous: host with one, or join by an \
@@ -67,8 +64,6 @@ pub(super) struct Opening<'a> {
     #[cfg(feature = "nat")]
     pub(super) now: core::time::Duration,
     pub(super) here: Here,
-    /// The STUN server of manual signalling.
-    pub(super) stun: Option<SocketAddr>,
 }
 
 /// The parts of a connection besides its driver.
@@ -113,13 +108,8 @@ impl<D: Datagrams> Connection<D> {
         addresses: &[SocketAddr],
         host: Option<&Named>,
     ) -> Result<Self, ConnectError> {
-        let stun = options.stun.as_ref().map(|name| {
-            let server = system::resolve(name, STUN_PORT);
-            server.map(canonical).map_err(|error| ConnectError::name(name, &error))
-        });
         let opening = Opening {
             options,
-            stun: stun.transpose()?,
             #[cfg(feature = "nat")]
             now: driver.now(),
             here: Here::new(&options.public, addresses),

@@ -49,6 +49,7 @@ pub struct ConnectOptions {
     pub(super) public: Vec<SocketAddr>,
     pub(super) key: Key,
     pub(super) rendezvous: Option<String>,
+    #[cfg(feature = "nat")]
     pub(super) stun: Option<String>,
     #[cfg(feature = "tls")]
     pub(super) authorities: Option<PathBuf>,
@@ -66,6 +67,7 @@ impl Default for ConnectOptions {
             public: Vec::new(),
             key: Key::default(),
             rendezvous: None,
+            #[cfg(feature = "nat")]
             stun: None,
             #[cfg(feature = "tls")]
             authorities: None,
@@ -142,6 +144,7 @@ impl ConnectOptions {
     /// Asks a STUN server for the address outside of the router, for [manual signalling](Self::manual_signalling): `host:port`, or
     /// `host` alone for port 3478. Every TURN server and every rendezvous answers STUN. The offer names it, so that a joiner asks
     /// it too. [`Connection::share`](super::Connection::share) waits for its answer.
+    #[cfg(feature = "nat")]
     pub fn stun(self, server: &str) -> Self {
         Self { stun: Some(server.to_owned()), ..self }
     }

@@ -12,7 +12,7 @@ use crate::connect::invite::Rendezvous;
 use crate::connect::nat::{NatConfig, NatLayer, NatTraversal, NoWay, Progress};
 use crate::connect::seal::Seal;
 use crate::net::system;
-use crate::{InviteError, Protocol};
+use crate::{InviteError, Protocol, canonical};
 use core::time::Duration;
 use std::net::SocketAddr;
 
@@ -24,6 +24,9 @@ pub(super) type Around<'a, P> = NatLayer<'a, P>;
 /// A rendezvous or a host that was silent for this long after the search gave up will not answer. Paths that were tried have
 /// had their time.
 const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The port of a STUN server for which none is named.
+const STUN_PORT: u16 = 3478;
 
 const OFFER: &str = "rebout-offer:1:";
 const ANSWER: &str = "rebout-answer:1:";
@@ -225,7 +228,11 @@ fn config(opening: &Opening<'_>, server: Option<SocketAddr>) -> Result<NatConfig
     config.relay = options.relay;
     config.randomness = options.drawn()?;
     config.guests = options.guests;
-    config.stun = opening.stun;
+    let stun = options.stun.as_ref().map(|name| {
+        let server = system::resolve(name, STUN_PORT);
+        server.map(canonical).map_err(|error| ConnectError::name(name, &error))
+    });
+    config.stun = stun.transpose()?;
     Ok(config)
 }
 
@@ -238,8 +245,7 @@ mod tests {
     #[test]
     fn search_has_the_policy_and_the_guests_of_the_options() {
         let options = ConnectOptions::new().relay(RelayPolicy::Never).guests(12);
-        let opening =
-            Opening { options: &options, now: Duration::ZERO, here: Here::new(&[], &[]), stun: None };
+        let opening = Opening { options: &options, now: Duration::ZERO, here: Here::new(&[], &[]) };
         let config = config(&opening, None).unwrap();
         assert_eq!((config.relay, config.guests), (RelayPolicy::Never, 12));
     }
