@@ -88,7 +88,7 @@ pub mod nat {
     pub use crate::connect::nat::{
         NatConfig, NatLayer, NatStats, NatTraversal, NoWay, Origin, Progress, RelayOutcome,
     };
-    pub use crate::net::stream_addr::Notice;
+    pub use crate::protocol::stream_addr::Notice;
 }
 
 /// The clients of a rendezvous: a host and a joiner.

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `driver`, `datagrams` | [`Driver`]: runs a [`Protocol`](crate::Protocol) on any transport, [`Datagrams`] |
 //! | `udp`, `socket`, `sleep` | the transport on UDP |
-//! | `stream`, `stream_addr` | streams with TLS beside the UDP socket, with the feature `tls`; their addresses |
+//! | `stream` | streams with TLS beside the UDP socket, with the feature `tls` |
 //! | `memory`, `opaque` | the transport inside a process; addresses for peers that have only an id |
 //! | `stopwatch` | the clock that measures what steps and saves cost |
 //! | `addresses`, `system` | this machine's own addresses; names of machines, a point of the clock |
@@ -39,8 +39,6 @@ pub(crate) mod socket;
 mod stopwatch;
 #[cfg(feature = "tls")]
 pub(crate) mod stream;
-#[cfg(feature = "nat")]
-pub(crate) mod stream_addr;
 #[cfg(feature = "seal")]
 pub(crate) mod system;
 #[cfg(feature = "udp")]

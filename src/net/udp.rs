@@ -7,7 +7,7 @@ use super::socket::DatagramSocket;
 #[cfg(feature = "tls")]
 use super::stream::{Streams, Trust};
 #[cfg(feature = "tls")]
-use super::stream_addr::is_stream;
+use crate::protocol::stream_addr::is_stream;
 use mio::{Events, Poll, Token};
 use std::io;
 use std::net::SocketAddr;
@@ -223,7 +223,7 @@ impl Driver<Udp> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::stream_addr::stream_addr;
+    use crate::protocol::stream_addr::stream_addr;
 
     #[test]
     fn address_of_a_stream_is_none_of_udp() {

@@ -1,6 +1,9 @@
 //! The interface between the state machines and their driver: bytes and time come in as arguments. Times are of the types
-//! in `time`; `trace` tells a developer what happened; `texts` makes enums with a text of each variant.
+//! in `time`; `trace` tells a developer what happened; `texts` makes enums with a text of each variant; `stream_addr` has the
+//! addresses of servers that are reached over streams, and what a transport tells of these.
 
+#[cfg(feature = "nat")]
+pub(crate) mod stream_addr;
 mod texts;
 pub(crate) mod time;
 pub(crate) mod trace;

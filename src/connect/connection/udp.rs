@@ -120,7 +120,7 @@ mod tests {
     use crate::Protocol;
     use crate::connect::rendezvous::{Registration, RendezvousConfig, RendezvousEvent, RendezvousServer};
     use crate::connect::seal::Randomness;
-    use crate::net::stream_addr::{is_stream, stream_addr};
+    use crate::protocol::stream_addr::{is_stream, stream_addr};
     use core::time::Duration;
 
     #[test]

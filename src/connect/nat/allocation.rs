@@ -2,7 +2,7 @@
 
 use super::origin::{from_turn, turn};
 use crate::connect::rendezvous::Credentials;
-use crate::net::stream_addr::is_stream;
+use crate::protocol::stream_addr::is_stream;
 use crate::protocol::time::{Span, Time};
 use crate::wire::stun::id_of;
 use std::collections::VecDeque;

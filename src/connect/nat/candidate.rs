@@ -1,6 +1,6 @@
 //! Candidates: the addresses at which a machine may be reached, ours and the peer's.
 
-use crate::net::stream_addr::is_stream;
+use crate::protocol::stream_addr::is_stream;
 use std::net::{IpAddr, SocketAddr};
 
 /// The most candidates that a signal brings.

@@ -4,7 +4,7 @@ use super::NatTraversal;
 use super::allocation::Heard;
 use super::paths::{Path, is_made_up};
 use crate::connect::seal::Seal;
-use crate::net::stream_addr::{Notice, is_stream};
+use crate::protocol::stream_addr::{Notice, is_stream};
 use crate::protocol::time::Time;
 use crate::protocol::trace;
 use crate::protocol::{MAX_DATAGRAM, Protocol};

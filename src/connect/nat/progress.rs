@@ -1,7 +1,7 @@
 //! The state of a search for a path and its outcome, in words for a player.
 
 use crate::connect::rendezvous::Denial;
-use crate::net::stream_addr::Notice;
+use crate::protocol::stream_addr::Notice;
 use crate::protocol::time::Span;
 use core::fmt;
 use core::time::Duration;

@@ -1,6 +1,6 @@
 //! The way to a rendezvous: UDP, or a stream once UDP has brought no answer for a while.
 
-use crate::net::stream_addr::{Notice, stream_addr};
+use crate::protocol::stream_addr::{Notice, stream_addr};
 use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
 

@@ -4,7 +4,7 @@ use super::progress::{NoWay, Progress};
 use super::route::Route;
 use crate::connect::invite::Rendezvous;
 use crate::connect::rendezvous::{Denial, JoinRequest, Registration, RendezvousEvent};
-use crate::net::stream_addr::Notice;
+use crate::protocol::stream_addr::Notice;
 use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
 

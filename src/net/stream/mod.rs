@@ -1,6 +1,6 @@
 //! Streams beside the UDP socket: TCP connections with TLS that carry datagrams of servers, for networks that let out no UDP.
 //!
-//! A stream looks like datagrams from and to an [address of its own](super::stream_addr). The first datagram to such an address
+//! A stream looks like datagrams from and to an [address of its own](crate::protocol::stream_addr). The first datagram to such an address
 //! opens the stream; one of a single byte opens it and is not sent. A side that connects is told by a [`Notice`] when a stream
 //! has opened or ended. Nothing here blocks: a datagram that does not fit into the buffer of its stream is lost.
 //!
@@ -17,7 +17,7 @@ mod tls;
 pub(crate) use tls::Trust;
 
 use super::datagrams::Received;
-use super::stream_addr::{Notice, stream_addr, tcp_addr};
+use crate::protocol::stream_addr::{Notice, stream_addr, tcp_addr};
 use frames::Framing;
 use mio::event::Event;
 use mio::net::{TcpListener, TcpStream};

@@ -1,7 +1,7 @@
 //! One stream: a TCP connection with TLS on it that never blocks, with buffers of bounded sizes.
 
 use super::frames::{Frame, Framing, MAX_FRAME};
-use crate::net::stream_addr::Notice;
+use crate::protocol::stream_addr::Notice;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 use rustls::{CertificateError, Error};

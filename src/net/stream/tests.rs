@@ -104,7 +104,7 @@ fn datagrams_go_both_ways() {
         client.send(to, &vec![0xE9; len]);
         let (from, datagram) = server.next(|| assert!(client.receive().is_empty()));
         assert_eq!(datagram, vec![0xE9; len]);
-        assert!(crate::net::stream_addr::is_stream(from));
+        assert!(crate::protocol::stream_addr::is_stream(from));
         server.send(from, &datagram[..len.min(85)]);
         assert_eq!(client.next(|| assert!(server.receive().is_empty())), (to, vec![0xE9; len.min(85)]));
     }

@@ -1,6 +1,6 @@
 //! Addresses of streams: a peer that is reached over a stream has an address that no UDP datagram has, and tells of itself by notices.
 
-use crate::protocol::{canonical, texts};
+use super::{canonical, texts};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// The bit that marks an address. Flipping it takes every address in use (`2000::/3`, `fc00::/7`, `fe80::/10`, `::/8`) to one that
