@@ -241,7 +241,7 @@ impl<D: Datagrams> Connection<D> {
 
     /// The text for the other player, who passes it to `join`: the invite of a host or the offer of a host with manual signalling, else
     /// its address. For a joiner with manual signalling it is the answer, which the host takes; for any other joiner it is empty.
-    /// An offer or an answer that waits for a [STUN server](ConnectOptions::stun) is empty too, for three seconds at most in which
+    /// An offer or an answer that waits for a STUN server (`ConnectOptions::stun`) is empty too, for three seconds at most in which
     /// the connection is run.
     ///
     /// An invite and an offer are the right to join: show them to nobody else.

@@ -113,7 +113,7 @@ impl ConnectOptions {
     }
 
     /// Hosts without a rendezvous: the players send each other an offer and an answer. Two machines behind routers need a
-    /// [STUN server](Self::stun) too. Needs the feature `nat`.
+    /// STUN server (`stun`) too. Needs the feature `nat`.
     pub fn manual_signalling(self) -> Self {
         Self { access: Access::Manual, ..self }
     }
