@@ -49,7 +49,7 @@ fn is_reachable(address: &IpAddr) -> bool {
 }
 
 /// The source address of this machine for datagrams to `remote`, if there is a route.
-fn source_toward(remote: IpAddr) -> Option<IpAddr> {
+pub(super) fn source_toward(remote: IpAddr) -> Option<IpAddr> {
     let any: SocketAddr = match remote {
         IpAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
         IpAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),

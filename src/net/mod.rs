@@ -5,6 +5,7 @@
 //! | `driver`, `datagrams` | [`Driver`]: runs a [`Protocol`](crate::Protocol) on any transport, [`Datagrams`] |
 //! | `udp`, `socket`, `sleep` | the transport on UDP |
 //! | `stream` | streams with TLS beside the UDP socket, with the feature `tls` |
+//! | `router` | the router of this machine, and the thread that talks to it, with the feature `nat` |
 //! | `memory`, `opaque` | the transport inside a process; addresses for peers that have only an id |
 //! | `stopwatch` | the clock that measures what steps and saves cost |
 //! | `addresses`, `system` | this machine's own addresses; names of machines, a point of the clock |
@@ -32,6 +33,8 @@ mod memory;
 mod opaque;
 #[cfg(feature = "seal")]
 pub(crate) mod private;
+#[cfg(all(feature = "nat", feature = "udp"))]
+pub(crate) mod router;
 #[cfg(feature = "udp")]
 pub(crate) mod sleep;
 #[cfg(feature = "udp")]

@@ -11,7 +11,7 @@
 # there, which let in whom the machine has sent to.
 
 # What `nat_rules` defines.
-NAT_KINDS="open full address cone cgn upnp symmetric blocked tcp"
+NAT_KINDS="open full address cone cgn upnp igd symmetric blocked tcp"
 NAT_FAMILIES=${NAT_FAMILIES:-4}
 # Where the server listens: STUN and TURN, and the rendezvous.
 NAT_TURN_PORT=3478
@@ -122,6 +122,7 @@ nat_way() {
 #   cone       a port-restricted cone, as most routers at home: lets in whom it has sent to, from that port
 #   cgn        a cone behind the cone of the provider
 #   upnp       a cone with miniupnpd, which forwards ports when it is asked to
+#   igd        the same by UPnP-IGD alone
 #   symmetric  a NAT with another port for each destination
 #   blocked    a symmetric NAT that lets out UDP to the server only
 #   tcp        a NAT that lets out TCP to port 443 only
@@ -130,7 +131,7 @@ nat_rules() {
     local udp='meta nfproto ipv4 meta l4proto udp'
     case $kind in
         open) return ;;
-        cone | cgn | upnp) ;;
+        cone | cgn | upnp | igd) ;;
         full) mapped='udp sport' key='udp dport' ;;
         address) mapped='udp sport . ip daddr' key='udp dport . ip saddr' ;;
         symmetric) masquerade='masquerade fully-random' ;;
@@ -327,10 +328,11 @@ nat_turn_config() {
     for family in $NAT_FAMILIES; do printf '%s=%s\n' listening-ip "$(nat_server "$family")" relay-ip "$(nat_server "$family")"; done
 }
 
-# Runs miniupnpd on the gateway of an uplink, with the name of its files. To be started in the background. It serves UPnP-IGD, NAT-PMP and
-# PCP, and only where the address outside is a public one, which is why those of this network are not from the blocks for documentation.
+# Runs miniupnpd on the gateway of an uplink, with the name of its files. To be started in the background. It serves UPnP-IGD and, for
+# `upnp`, NAT-PMP and PCP, and only where the address outside is a public one, which is why those of this network are not from the blocks for documentation.
 nat_upnp() {
-    local uplink=$1 files=$2
+    local uplink=$1 files=$2 pcp=yes
+    [ "${NAT_KIND[$uplink]}" = upnp ] || pcp=no
     nat_in "${uplink}_gw" nft -f - <<RULES
 table inet upnp {
     chain forwarded { }
@@ -350,7 +352,7 @@ RULES
 ext_ifname=wan
 listening_ip=lan
 enable_upnp=yes
-enable_natpmp=yes
+enable_natpmp=$pcp
 secure_mode=yes
 uuid=00000000-0000-0000-0000-00000000000$(nat_number "$uplink")
 upnp_table_name=upnp
@@ -363,6 +365,8 @@ deny 0-65535 0.0.0.0/0 0-65535
 CONFIG
     nat_exec "${uplink}_gw" miniupnpd -d -f "$files.conf" -P "$files.pid"
 }
+# Whether the gateway of an uplink has it.
+nat_has_upnp() { [[ ${NAT_KIND[$1]} = upnp || ${NAT_KIND[$1]} = igd ]]; }
 # How many ports it forwards.
 nat_forwarded() { nat_in "$1_gw" nft list chain inet upnp mapped | grep -c 'dnat' || true; }
 

@@ -6,6 +6,7 @@
 //! | `opening` | the layers that the options ask for, and the text for the other player |
 //! | `layers` | nothing, the encryption, or the encryption and the paths around a protocol |
 //! | `paths`, `no_paths` | the paths through routers, with the feature `nat` and without |
+//! | `ports`, `no_ports` | the port of a host that its router forwards, with the features `nat` and `udp` and without |
 //! | `udp` | a connection on the UDP sockets of this machine |
 //! | `rest` | the protocol of a connection that has none |
 //! | `peer`, `error` | the facts about a peer; why there is no connection |
@@ -27,6 +28,13 @@ mod paths;
 #[cfg(not(feature = "nat"))]
 use no_paths as paths;
 
+#[cfg(not(all(feature = "nat", feature = "udp")))]
+mod no_ports;
+#[cfg(all(feature = "nat", feature = "udp"))]
+mod ports;
+#[cfg(not(all(feature = "nat", feature = "udp")))]
+use no_ports as ports;
+
 pub use error::ConnectError;
 pub use options::ConnectOptions;
 pub use peer::{ConnectionStats, Hint, PeerInfo};
@@ -39,6 +47,7 @@ use crate::{Config, Lobby, LobbyError, Protocol};
 use core::time::Duration;
 use layers::{Layers, around};
 use paths::Paths;
+use ports::Ports;
 use std::io;
 use std::net::SocketAddr;
 
@@ -77,8 +86,10 @@ pub struct Connection<D = Usual> {
     role: Role,
     share: Share,
     key_log: Option<KeyLog>,
-    /// Whether keys are logged, or the text for the other player is not written yet.
-    has_chores: bool,
+    ports: Option<Ports>,
+    /// When there is something to do besides the protocol: keys are logged, the text for the other player is not written yet, or a
+    /// router may have answered.
+    chores_at: Duration,
 }
 
 /// The text for the other player. An invite or an offer is the right to join: `Debug` leaves it out.
@@ -143,23 +154,29 @@ impl<D: Datagrams> Connection<D> {
     }
 
     /// Receives and sends for at most `linger`, until the protocol has nothing left to deliver, and gives an address on a
-    /// relay back. Returns whether everything was delivered. The connection can still be used afterwards.
+    /// relay and a port of the router back, for which it waits half a second at most. Returns whether everything was delivered. The connection can still be used afterwards.
     ///
     /// # Errors
     /// As [`run_until`](Self::run_until).
     pub fn close<P: Protocol>(&mut self, protocol: &mut P, linger: Duration) -> io::Result<bool> {
+        if let Some(ports) = &mut self.ports {
+            ports.release();
+        }
         let closed = around!(self.layers, protocol, around => self.driver.close(around, linger))?;
         if let Some(paths) = self.layers.paths_mut() {
             paths.release(self.driver.now());
         }
         self.flush(protocol)?;
+        if let Some(mut ports) = self.ports.take() {
+            ports.wait(linger);
+        }
         Ok(closed)
     }
 
     /// Notes that the protocol was run.
     #[inline]
     fn ran(&mut self, now: Duration) -> io::Result<Duration> {
-        if self.has_chores {
+        if now >= self.chores_at {
             self.do_chores(now)?;
         }
         Ok(now)
@@ -167,16 +184,32 @@ impl<D: Datagrams> Connection<D> {
 
     #[cold]
     fn do_chores(&mut self, now: Duration) -> io::Result<()> {
-        if let Some(text) = self.layers.take_text(now) {
+        if let Some(here) = self.ports.as_mut().and_then(Ports::poll) {
+            self.take_addresses(&here);
+        }
+        self.ports.take_if(|ports| ports.is_over());
+        if !self.ports.as_ref().is_some_and(|ports| ports.delays_offer(now))
+            && let Some(text) = self.layers.take_text(now)
+        {
             self.share = Share(text);
-            self.has_chores = self.key_log.is_some();
         }
         if let Some(log) = &mut self.key_log {
             while let Some(keys) = self.layers.seal_mut().and_then(Seal::take_logged_keys) {
                 log.add(&keys)?;
             }
         }
+        self.plan_chores(now);
         Ok(())
+    }
+
+    fn plan_chores(&mut self, now: Duration) {
+        self.chores_at = if self.key_log.is_some() || self.layers.owes_text() {
+            Duration::ZERO
+        } else if self.ports.is_some() {
+            now.saturating_add(ports::LOOK_EVERY)
+        } else {
+            Duration::MAX
+        };
     }
 
     // Commands.
@@ -242,7 +275,8 @@ impl<D: Datagrams> Connection<D> {
     /// The text for the other player, who passes it to `join`: the invite of a host or the offer of a host with manual signalling, else
     /// its address. For a joiner with manual signalling it is the answer, which the host takes; for any other joiner it is empty.
     /// An offer or an answer that waits for a STUN server (`ConnectOptions::stun`) is empty too, for three seconds at most in which
-    /// the connection is run.
+    /// the connection is run, and so is an offer that waits for the router. An invite without a rendezvous gets one more address when
+    /// the router forwards the port (`ConnectOptions::port_mapping`); one that was sent before stays valid.
     ///
     /// An invite and an offer are the right to join: show them to nobody else.
     #[must_use]

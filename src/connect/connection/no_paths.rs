@@ -1,9 +1,7 @@
 //! The paths of a connection in a library without the feature `nat`: there are none.
 
 use super::ConnectError;
-#[cfg(feature = "udp")]
-use super::opening::Here;
-use super::opening::Opening;
+use super::opening::{Here, Opening};
 use super::peer::{ConnectionStats, PeerInfo};
 use crate::Protocol;
 use crate::connect::invite::Rendezvous;
@@ -83,7 +81,6 @@ impl Paths {
         match *self {}
     }
 
-    #[cfg(feature = "udp")]
     pub(super) fn moved(&mut self, _: &Here) {
         match *self {}
     }

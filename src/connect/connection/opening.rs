@@ -3,6 +3,7 @@
 use super::layers::Layers;
 use super::options::{Access, Key};
 use super::paths::Paths;
+use super::ports::Ports;
 use super::text::Named;
 use super::{ConnectError, ConnectOptions, Connection, Role, Share};
 use crate::connect::seal::Seal;
@@ -42,6 +43,16 @@ impl Here {
         Self { addresses }
     }
 
+    /// This machine with an address that its router forwards, behind the one by which it reaches the router.
+    #[cfg(all(feature = "nat", feature = "udp"))]
+    pub(super) fn with(&self, mapped: Option<SocketAddr>) -> Self {
+        let mut addresses = self.addresses.clone();
+        if let Some(mapped) = mapped.filter(|mapped| !addresses.contains(mapped)) {
+            addresses.insert(addresses.len().min(1), mapped);
+        }
+        Self { addresses }
+    }
+
     /// The addresses for an invite: as many of each family as it holds.
     fn invited(&self) -> impl Iterator<Item = SocketAddr> {
         let of = |v6: bool| self.addresses.iter().copied().filter(move |addr| addr.is_ipv6() == v6);
@@ -64,6 +75,9 @@ pub(super) struct Opening<'a> {
     #[cfg(feature = "nat")]
     pub(super) now: core::time::Duration,
     pub(super) here: Here,
+    /// Whether an offer waits for the router.
+    #[cfg(feature = "nat")]
+    pub(super) awaits_port: bool,
 }
 
 /// The parts of a connection besides its driver.
@@ -83,7 +97,7 @@ impl<D: Datagrams> Connection<D> {
         transport: D,
         addresses: &[SocketAddr],
     ) -> Result<Self, ConnectError> {
-        Self::open(options, Driver::new(transport), addresses, None)
+        Self::open(options, Driver::new(transport), addresses, None, None)
     }
 
     /// Joins a host on a transport of your own. `text` is an invite, an offer or an address; `addresses` are those of this
@@ -98,7 +112,7 @@ impl<D: Datagrams> Connection<D> {
         text: &str,
     ) -> Result<Self, ConnectError> {
         let named = Named::read(text)?;
-        Self::open(options, Driver::new(transport), addresses, Some(&named))
+        Self::open(options, Driver::new(transport), addresses, Some(&named), None)
     }
 
     /// A connection on a driver at `addresses`: of a host, or of the guest of a named host.
@@ -107,12 +121,15 @@ impl<D: Datagrams> Connection<D> {
         driver: Driver<D>,
         addresses: &[SocketAddr],
         host: Option<&Named>,
+        ports: Option<Ports>,
     ) -> Result<Self, ConnectError> {
         let opening = Opening {
             options,
             #[cfg(feature = "nat")]
             now: driver.now(),
             here: Here::new(&options.public, addresses),
+            #[cfg(feature = "nat")]
+            awaits_port: ports.is_some(),
         };
         let Opened { mut layers, role, share } = match host {
             None => opening.host()?,
@@ -131,8 +148,24 @@ impl<D: Datagrams> Connection<D> {
                 Some(KeyLog::open(path).map_err(|error| ConnectError::key_file(path, &error))?)
             }
         };
-        let has_chores = key_log.is_some() || layers.owes_text();
-        Ok(Self { driver, layers, role, share: Share(share), key_log, has_chores })
+        let chores_at = core::time::Duration::ZERO;
+        let mut connection = Self { driver, layers, role, share: Share(share), key_log, ports, chores_at };
+        connection.plan_chores(connection.driver.now());
+        Ok(connection)
+    }
+
+    /// This machine has other addresses: a peer is told of them, and so is the invite.
+    pub(super) fn take_addresses(&mut self, here: &Here) {
+        match &mut self.layers {
+            Layers::Bare { .. } => {}
+            Layers::Reached(_, paths) => paths.moved(here),
+            Layers::Sealed(seal) => {
+                let invite = seal.public_key().map(|key| Invite::new(key, here.invited()));
+                if let Some(Ok(invite)) = invite {
+                    self.share = Share(invite.to_string());
+                }
+            }
+        }
     }
 }
 
@@ -287,5 +320,22 @@ mod tests {
         assert_eq!(here.candidates(Some(at("127.0.0.1:3479"))), loopback);
         assert_eq!(here.candidates(Some(at("192.0.2.1:3479"))), [at("10.0.0.2:7000")]);
         assert_eq!(here.candidates(None), [at("10.0.0.2:7000")]);
+    }
+
+    #[cfg(all(feature = "nat", feature = "udp"))]
+    #[test]
+    fn forwarded_address_joins_the_invite_and_leaves_it() {
+        let own = at("192.168.1.2:7000");
+        let mapped = at("203.0.113.9:7001");
+        let [transport, _] = crate::net::Memory::pair(|| core::time::Duration::ZERO);
+        let mut host = Connection::host_on(&ConnectOptions::new(), transport, &[own]).unwrap();
+        let addresses = |host: &Connection<_>| host.share().parse::<Invite>().unwrap().addresses().to_vec();
+        let here = Here::new(&[], &[own]);
+        assert_eq!(addresses(&host), [own]);
+        host.take_addresses(&here.with(Some(mapped)));
+        assert_eq!(addresses(&host), [own, mapped]);
+        host.take_addresses(&here.with(None));
+        assert_eq!(addresses(&host), [own]);
+        assert_eq!(here.with(Some(own)).addresses, [own], "each once");
     }
 }

@@ -57,6 +57,8 @@ pub struct ConnectOptions {
     pub(super) randomness: Option<Randomness>,
     pub(super) key_log: Option<PathBuf>,
     pub(super) guests: u8,
+    #[cfg(all(feature = "nat", feature = "udp"))]
+    pub(super) maps_port: bool,
 }
 
 impl Default for ConnectOptions {
@@ -75,6 +77,8 @@ impl Default for ConnectOptions {
             randomness: None,
             key_log: None,
             guests: 1,
+            #[cfg(all(feature = "nat", feature = "udp"))]
+            maps_port: true,
         }
     }
 }
@@ -188,6 +192,15 @@ impl ConnectOptions {
     #[cfg(feature = "nat")]
     pub fn relay(self, relay: RelayPolicy) -> Self {
         Self { relay, ..self }
+    }
+
+    /// Whether a host asks its router to forward its UDP port, by PCP, NAT-PMP or UPnP-IGD: it does, unless this says `false`, it names
+    /// a [public address](Self::public), or it is reached through a [relay only](RelayPolicy::Only). The router is asked in the
+    /// background, and takes the port back at the end of the [connection](super::Connection::close). Only a host by invite or by
+    /// offer asks, at a UDP socket of its own.
+    #[cfg(all(feature = "nat", feature = "udp"))]
+    pub fn port_mapping(self, maps_port: bool) -> Self {
+        Self { maps_port, ..self }
     }
 
     /// Whether the peer must not learn an address of this machine.

@@ -1,9 +1,7 @@
 //! The paths of a connection through routers: at a rendezvous, or by an offer and an answer.
 
 use super::ConnectError;
-#[cfg(feature = "udp")]
-use super::opening::Here;
-use super::opening::Opening;
+use super::opening::{Here, Opening};
 use super::peer::{ConnectionStats, PeerInfo};
 use super::text::About;
 use crate::connect::invite::Answer;
@@ -99,7 +97,7 @@ impl Paths {
         Ok(Self::new(NatTraversal::join(config, rendezvous)?, None))
     }
 
-    /// A host without a rendezvous, and its offer, unless that waits for a STUN server.
+    /// A host without a rendezvous, and its offer, unless that waits for a STUN server or for the router.
     pub(super) fn offer(
         opening: &Opening<'_>,
         seal: &mut Seal,
@@ -108,7 +106,7 @@ impl Paths {
             return Err(ConnectError::Options { why: "an offer needs a host's key" });
         }
         let mut paths = Self::new(NatTraversal::host_manual(config(opening, None)?)?, Some(Text::Offer));
-        let offer = paths.take_text(opening.now, seal);
+        let offer = if opening.awaits_port { None } else { paths.take_text(opening.now, seal) };
         Ok((paths, offer))
     }
 
@@ -184,7 +182,6 @@ impl Paths {
     }
 
     /// This machine has other addresses.
-    #[cfg(feature = "udp")]
     pub(super) fn moved(&mut self, here: &Here) {
         self.nat.set_addresses(here.candidates(self.nat.server()));
     }
@@ -239,13 +236,13 @@ fn config(opening: &Opening<'_>, server: Option<SocketAddr>) -> Result<NatConfig
 #[cfg(test)]
 mod tests {
     use super::super::ConnectOptions;
-    use super::super::opening::Here;
     use super::*;
 
     #[test]
     fn search_has_the_policy_and_the_guests_of_the_options() {
         let options = ConnectOptions::new().relay(RelayPolicy::Never).guests(12);
-        let opening = Opening { options: &options, now: Duration::ZERO, here: Here::new(&[], &[]) };
+        let opening =
+            Opening { options: &options, now: Duration::ZERO, here: Here::new(&[], &[]), awaits_port: false };
         let config = config(&opening, None).unwrap();
         assert_eq!((config.relay, config.guests), (RelayPolicy::Never, 12));
     }

@@ -2,6 +2,7 @@
 
 use super::opening::Here;
 use super::options::Access;
+use super::ports::Ports;
 use super::text::Named;
 use super::{ConnectError, ConnectOptions, Connection};
 use crate::net::local_addresses;
@@ -20,7 +21,8 @@ impl Connection<Udp> {
     pub fn host(options: &ConnectOptions) -> Result<Self, ConnectError> {
         let driver = bind(options, options.bind)?;
         let addresses = own(driver.local_addr());
-        Self::open(options, driver, &addresses, None)?.with_streams(options)
+        let ports = ports(options, &driver, &addresses);
+        Self::open(options, driver, &addresses, None, ports)?.with_streams(options)
     }
 
     /// Joins a host from a UDP socket of its own. `text` is the host's invite, its offer, or its address.
@@ -31,7 +33,7 @@ impl Connection<Udp> {
         let named = Named::read(text)?;
         let driver = bind(options, options.bind)?;
         let addresses = own(driver.local_addr());
-        Self::open(options, driver, &addresses, Some(&named))?.with_streams(options)
+        Self::open(options, driver, &addresses, Some(&named), None)?.with_streams(options)
     }
 
     /// Lets the rendezvous and the relay be reached over TLS, where there are any. Their certificate has to be that of the name by
@@ -60,9 +62,14 @@ impl Connection<Udp> {
     /// If the system cannot bind the address; the old socket then stays in use.
     pub fn rebind(&mut self, addr: SocketAddr) -> io::Result<()> {
         self.driver.rebind(addr)?;
-        let here = Here::new(&[], &own(self.driver.local_addr()));
+        let own = own(self.driver.local_addr());
+        let here = Here::new(&[], &own);
         if let Some(paths) = self.layers.paths_mut() {
             paths.moved(&here);
+        }
+        #[cfg(feature = "nat")]
+        if let Some(before) = self.ports.take() {
+            self.ports = before.moved(self.driver.now(), self.driver.local_addr(), &own);
         }
         Ok(())
     }
@@ -85,6 +92,16 @@ fn bind(options: &ConnectOptions, addr: SocketAddr) -> Result<UdpDriver, Connect
         };
         ConnectError::Socket { addr, why }
     })
+}
+
+#[cfg(feature = "nat")]
+fn ports(options: &ConnectOptions, driver: &UdpDriver, own: &[SocketAddr]) -> Option<Ports> {
+    Ports::open(options, driver.now(), driver.local_addr(), own)
+}
+
+#[cfg(not(feature = "nat"))]
+fn ports(_: &ConnectOptions, _: &UdpDriver, _: &[SocketAddr]) -> Option<Ports> {
+    None
 }
 
 /// The name of a machine without a port.

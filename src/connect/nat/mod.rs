@@ -16,6 +16,7 @@
 //! | `endpoint.rs`, `observed.rs` | this machine: addresses, policy, random numbers; where servers have seen it |
 //! | `relay.rs`, `allocation.rs`, `probe.rs` | the relay of this machine; one allocation, by `turn-client-proto`; a STUN question |
 //! | `signalling.rs`, `route.rs`, `manual.rs`, `mapping.rs` | how the first signals travel: through a rendezvous, over UDP or a stream, or as texts of the players, with the mapped address that a STUN server sees |
+//! | `port_mapping/` | a port that the router forwards, with the feature `udp` |
 //! | `gathering.rs` | peers that wait for our signal until our candidates are gathered |
 //! | `seeking.rs` | signals through the rendezvous: late candidates, and peers to which no path works any more |
 //! | `searches.rs`, `budget.rs` | the searches for all peers; a rate limit on checks to machines that do not answer |
@@ -68,6 +69,8 @@ mod observed;
 mod origin;
 mod outbox;
 mod paths;
+#[cfg(feature = "udp")]
+mod port_mapping;
 mod probe;
 mod progress;
 mod relay;
@@ -84,6 +87,8 @@ mod work;
 
 pub use layer::NatLayer;
 pub use origin::Origin;
+#[cfg(feature = "udp")]
+pub(crate) use port_mapping::PortMapping;
 pub use progress::{NoWay, Progress, RelayOutcome};
 pub use stats::NatStats;
 
@@ -340,7 +345,6 @@ impl NatTraversal {
     }
 
     /// The rendezvous of either side.
-    #[cfg(feature = "udp")]
     pub(crate) fn server(&self) -> Option<SocketAddr> {
         self.signalling.server()
     }

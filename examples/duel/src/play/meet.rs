@@ -195,7 +195,7 @@ pub(super) fn meet(
     attract.show.set_outfits(outfits);
     let (mut told, mut wants_answer) = (String::new(), role.wants_answer());
     let mut pasting = Pasting::default();
-    let share = online.share().to_owned();
+    let mut share = online.share().to_owned();
     loop {
         let guest = match online.wait()? {
             Now::Begin { seed, .. } => return Ok(Some(seed)),
@@ -207,6 +207,13 @@ pub(super) fn meet(
             Now::Guest { name, peer } => Some((name, peer)),
             _ => None,
         };
+        if online.share() != share {
+            share = online.share().to_owned();
+            attract
+                .show
+                .print_without_screen("Your router forwards the port. This invite also works from outside:");
+            attract.show.print_without_screen(&share);
+        }
         attract.show.take_characters(wants_answer && pasting.is_open());
         let mut input = attract.show.take_input();
         if wants_answer {
