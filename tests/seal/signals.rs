@@ -367,7 +367,7 @@ fn handshake_by_signal_never_replaces_a_confirmed_guest() {
         world.flying.push((world.now, 0, path(1, 0), buf[..len].to_vec()));
     }
     world.run(30);
-    assert_eq!(world.machines[0].seal().stats().connections, connections + 1, "a guest of its own");
+    assert_eq!(world.machines[0].seal().stats().connections, connections, "its handshake is void");
     assert_ne!(other, world.machines[0].inner);
     world.assert_plays();
     assert_eq!(world.in_use(), [Some(path(1, 0)), Some(path(0, 0))]);
@@ -388,4 +388,46 @@ fn resp_of_another_pattern_is_no_signal() {
     assert_eq!((seal.stats().refused.of(SealRefusal::Unexpected), seal.stats().connections), (1, 0));
     net.machines[1].hand_in(now, addr(0), &resp);
     assert_eq!(net.machines[1].seal.stats().connections, 1);
+}
+
+/// A RESP from an address and one by signalling are under way at once: the way that brings a path first stays.
+#[test]
+fn first_way_with_a_path_makes_the_other_void() {
+    for is_path_first in [false, true] {
+        let mut host = host();
+        let mut joiner = joiner(&host, 2);
+        let (ticket, target) = (host.renew_ticket().unwrap(), joiner.target().unwrap());
+        joiner.ask_at(&[addr(0)]).unwrap();
+        assert!(joiner.ask_at(&[addr(0); 9]).is_err());
+        let mut lobbies = [Lobby::host(config(0)).unwrap(), Lobby::join(config(1), target).unwrap()];
+        let init = joiner.write_init(ms(0), ticket, b"x").unwrap();
+        let mut buf = [0; MAX_DATAGRAM];
+        let mut sent = |seal: &mut Seal, lobby: &mut Lobby| {
+            let (_, len) = seal.around(lobby).poll_transmit(ms(0), &mut buf).unwrap();
+            buf[..len].to_vec()
+        };
+        // REQUEST, RETRY and INIT.
+        for _ in 0..2 {
+            let datagram = sent(&mut joiner, &mut lobbies[1]);
+            host.around(&mut lobbies[0]).handle_datagram(ms(0), addr(1), &datagram);
+            let datagram = sent(&mut host, &mut lobbies[0]);
+            if datagram[0] == 0xE1 {
+                joiner.around(&mut lobbies[1]).handle_datagram(ms(0), addr(0), &datagram);
+                continue;
+            }
+            let Ok(Brought::Guest(inner)) = host.handle_signal(ms(0), &init) else { panic!("a guest") };
+            let resp = host.answer_signal(ms(0), inner, b"y").unwrap();
+            if is_path_first {
+                assert_eq!(joiner.handle_signal(ms(0), &resp), Ok(Brought::Host(target)));
+                joiner.offer_path(ms(0), target, addr(7), LATENCY);
+            }
+            joiner.around(&mut lobbies[1]).handle_datagram(ms(0), addr(0), &datagram);
+            if !is_path_first {
+                assert_eq!(joiner.handle_signal(ms(0), &resp), Err(SealRefusal::Unexpected));
+            }
+        }
+        let used = if is_path_first { addr(7) } else { addr(0) };
+        assert_eq!((joiner.outer_addr(target), joiner.stats().connections), (Some(used), 1));
+        assert_eq!(joiner.stats().refused.of(SealRefusal::Unexpected), 1);
+    }
 }

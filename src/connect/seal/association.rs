@@ -183,12 +183,20 @@ impl Association {
         self.stage.is_confirmed && self.contact.holds()
     }
 
-    /// Whether an INIT from this address is of the same guest. By address a nonce alone proves nothing: a watcher can repeat it.
-    pub(super) fn is_guest(&self, head: &InitHead, from: SocketAddr) -> bool {
-        self.peer.role == PeerRole::Player
-            && self.peer.pattern == head.pattern
-            && self.peer.nonce == head.nonce
-            && (head.pattern != Pattern::Open || self.paths.outer_addr() == Some(from))
+    /// Whether an INIT is of the same guest, from this address or by signalling: an invited guest may try both ways at once. By address
+    /// a nonce alone proves nothing: a watcher can repeat it.
+    pub(super) fn is_guest(&self, head: &InitHead, from: Option<SocketAddr>) -> bool {
+        let is_same_way = match (self.peer.pattern, head.pattern) {
+            (Pattern::Open, Pattern::Open) => self.paths.outer_addr() == from,
+            (ours, theirs) => ours != Pattern::Open && theirs != Pattern::Open,
+        };
+        self.peer.role == PeerRole::Player && self.peer.nonce == head.nonce && is_same_way
+    }
+
+    /// Whether another handshake is of the same invited guest.
+    pub(super) fn is_of_guest(&self, other: &Peer) -> bool {
+        let of = |peer: &Peer| (peer.role, peer.pattern == Pattern::Open, peer.nonce);
+        other.pattern != Pattern::Open && of(&self.peer) == of(other)
     }
 }
 
@@ -475,12 +483,13 @@ mod tests {
         let head = InitHead { pattern: Pattern::Invite, index: 5, nonce: 77, cookie: 0 };
         let invited = |role| Association::fake(addr(100), 77, role);
         let player = invited(PeerRole::Player);
-        assert!(player.is_guest(&head, addr(2)), "by invite from anywhere");
-        assert!(!invited(PeerRole::Host).is_guest(&head, addr(1)));
-        assert!(!player.is_guest(&InitHead { pattern: Pattern::Signal, ..head }, addr(1)));
-        assert!(!player.is_guest(&InitHead { nonce: 78, ..head }, addr(1)));
+        assert!(player.is_guest(&head, Some(addr(2))), "by invite from anywhere");
+        assert!(!invited(PeerRole::Host).is_guest(&head, Some(addr(1))));
+        assert!(player.is_guest(&InitHead { pattern: Pattern::Signal, ..head }, None), "by signalling too");
+        assert!(!player.is_guest(&InitHead { pattern: Pattern::Open, ..head }, Some(addr(1))));
+        assert!(!player.is_guest(&InitHead { nonce: 78, ..head }, Some(addr(1))));
         let (open, head) = (player.by_address(), InitHead { pattern: Pattern::Open, ..head });
-        assert_eq!([1, 2].map(|port| open.is_guest(&head, addr(port))), [true, false]);
+        assert_eq!([1, 2].map(|port| open.is_guest(&head, Some(addr(port)))), [true, false]);
     }
 
     #[test]

@@ -128,8 +128,20 @@ impl Associations {
     }
 
     /// Whether the guest of an INIT is confirmed already. Its connection is never replaced by another handshake.
-    pub(super) fn has_confirmed(&self, head: &InitHead, from: SocketAddr) -> bool {
+    pub(super) fn has_confirmed(&self, head: &InitHead, from: Option<SocketAddr>) -> bool {
         self.list.iter().any(|one| one.is_confirmed() && one.is_guest(head, from))
+    }
+
+    /// The inner address of a guest that has sent another INIT before. By signalling each INIT but the first has its own, because it gets
+    /// an answer of its own.
+    pub(super) fn inner_addr_of(&self, head: &InitHead, from: Option<SocketAddr>) -> Option<SocketAddr> {
+        let is_signalled = |addr| {
+            let has =
+                |one: &Association| one.peer().inner_addr == addr && one.peer().pattern == Pattern::Signal;
+            self.list.iter().any(has)
+        };
+        let known = self.list.iter().find(|one| one.is_guest(head, from))?.peer().inner_addr;
+        (from.is_some() || !is_signalled(known)).then_some(known)
     }
 
     /// Whether a peer at this inner address was there and nothing says that it is gone.

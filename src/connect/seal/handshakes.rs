@@ -80,7 +80,7 @@ impl Seal {
             host.retry(now, from, head.index, head.nonce, &mut self.out);
             return Err(SealRefusal::BadCookie);
         };
-        if self.associations.has_confirmed(head, from) {
+        if self.associations.has_confirmed(head, Some(from)) {
             return Err(SealRefusal::Unexpected);
         }
         self.out.stir();
@@ -96,7 +96,7 @@ impl Seal {
         let (head, from) = (&init.head, waiting.from);
         // Both may have changed while the INIT was queued.
         self.serves(Arrival { now, from, datagram: waiting.datagram() }, head.pattern, head.nonce)?;
-        if self.associations.has_confirmed(head, from) {
+        if self.associations.has_confirmed(head, Some(from)) {
             return Err(SealRefusal::Unexpected);
         }
         let host = self.host.as_mut().ok_or(SealRefusal::Unexpected)?;
@@ -129,8 +129,7 @@ impl Seal {
         let host = self.host.as_ref().ok_or(SealRefusal::Unexpected)?;
         let (handshake, text) = host.open(init, secret, &mut self.scratch[..])?;
         let InitHead { pattern, nonce, .. } = init.head;
-        let known = from.and_then(|from| self.associations.iter().find(|one| one.is_guest(&init.head, from)));
-        let known = known.map(|one| one.peer().inner_addr).or(host.only());
+        let known = self.associations.inner_addr_of(&init.head, from).or(host.only());
         let inner_addr = known.unwrap_or_else(|| self.associations.make_up());
         let (role, ephemeral) = (PeerRole::Player, init.ephemeral());
         let peer = Peer { inner_addr, index, pattern, role, nonce, ephemeral };

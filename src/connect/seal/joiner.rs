@@ -20,7 +20,7 @@ use std::net::SocketAddr;
 
 /// Packets of the inner protocol that follow a REQUEST or an INIT sooner than this repeat neither.
 const REPEAT_AFTER: Span = Span::from_millis(100);
-/// INITs that may still be answered.
+/// INITs that may still be answered: to addresses, and by signalling.
 const MAX_ATTEMPTS: usize = 4;
 /// Handshakes by address that may succeed: each is one more guess at the code for somebody in the middle.
 pub(super) const MAX_OPEN: u32 = 4;
@@ -58,8 +58,10 @@ struct Target {
     /// Its key from an invite; `None` by address.
     key: Option<Secret>,
     mac: Mac,
-    /// The addresses that get a REQUEST. By signalling there is none.
+    /// The addresses that get a REQUEST.
     addrs: Vec<SocketAddr>,
+    /// Whether INITs travel by signalling, beside the REQUESTs to the addresses if there are any.
+    is_by_signal: bool,
     /// The address that the inner protocol joins.
     inner_addr: SocketAddr,
 }
@@ -96,11 +98,11 @@ impl Joiner {
     ) -> Self {
         let mac = key.as_ref().map_or_else(Mac::open, |key| Mac::of(&key.0));
         Self {
-            target: Target { key, mac, addrs, inner_addr },
+            target: Target { key, mac, is_by_signal: addrs.is_empty(), addrs, inner_addr },
             nonce,
             requests: Requests { index, first_at: None, said_at: None },
             opening: Vec::with_capacity(MAX_MESSAGE_LEN),
-            attempts: Vec::with_capacity(MAX_ATTEMPTS),
+            attempts: Vec::with_capacity(2 * MAX_ATTEMPTS),
             succeeded: 0,
         }
     }
@@ -128,9 +130,29 @@ impl Joiner {
         if self.target.key.is_some() { Pattern::Invite } else { Pattern::Open }
     }
 
-    /// Whether a rendezvous brings the handshakes: there is no address to send a REQUEST to.
+    /// Whether handshakes travel by signalling.
     pub(super) fn is_by_signal(&self) -> bool {
-        self.target.addrs.is_empty()
+        self.target.is_by_signal
+    }
+
+    /// Sends REQUESTs to these addresses too.
+    pub(super) fn ask_at(&mut self, addrs: impl Iterator<Item = SocketAddr>) {
+        self.target.addrs.extend(addrs);
+    }
+
+    /// The newest INIT to an address.
+    fn last_sent(&self) -> Option<&Attempt> {
+        self.attempts.iter().rfind(|attempt| attempt.to.is_some())
+    }
+
+    /// The INITs to addresses, or those by signalling, of which one more may be made after this.
+    fn make_room(&mut self, is_by_signal: bool) {
+        let is_alike = |attempt: &Attempt| attempt.to.is_none() == is_by_signal;
+        if self.attempts.iter().filter(|attempt| is_alike(attempt)).count() == MAX_ATTEMPTS
+            && let Some(oldest) = self.attempts.iter().position(is_alike)
+        {
+            self.attempts.remove(oldest);
+        }
     }
 
     /// Whether a number is in use.
@@ -147,17 +169,16 @@ impl Joiner {
     /// again.
     pub(super) fn request(&mut self, now: Time, out: &mut Outbox) {
         self.requests.said_at = Some(now);
-        if self.is_by_signal() {
+        if self.target.addrs.is_empty() {
             return;
         }
-        if let Some(attempt) = self.attempts.last().filter(|attempt| now.since(attempt.since) < PATIENCE) {
+        if let Some(attempt) = self.last_sent().filter(|attempt| now.since(attempt.since) < PATIENCE) {
             if let Some(to) = attempt.to {
                 out.push(to, &attempt.init);
             }
             return;
         }
-        if self.attempts.last().is_some_and(|last| self.requests.first_at.is_some_and(|at| at <= last.since))
-        {
+        if self.last_sent().is_some_and(|last| self.requests.first_at.is_some_and(|at| at <= last.since)) {
             self.requests.first_at = None;
         }
         self.requests.first_at.get_or_insert(now);
@@ -192,7 +213,9 @@ impl Joiner {
             && self.requests.first_at.is_some()
             && (of_init.is_some() || retry.index == self.requests.index)
             && !self.is_exhausted();
-        let waits = |attempt: &Attempt| attempt.key.0 == key.0 && now.since(attempt.since) < PATIENCE;
+        let waits = |attempt: &Attempt| {
+            attempt.to.is_some() && attempt.key.0 == key.0 && now.since(attempt.since) < PATIENCE
+        };
         if !expected || of_init.is_none() && self.attempts.iter().any(waits) {
             return Err(SealRefusal::Unexpected);
         }
@@ -210,12 +233,11 @@ impl Joiner {
     ) -> Result<(), SealRefusal> {
         let invited = self.target.key.is_some();
         self.attempts.retain(|attempt| invited || now.since(attempt.since) < PATIENCE * 2);
-        if self.attempts.len() == MAX_ATTEMPTS {
-            // By invite only the host can have made room necessary; by address a stranger can.
-            if !invited {
-                return Err(SealRefusal::Limited);
-            }
-            self.attempts.remove(0);
+        // By invite only the host can have made room necessary; by address a stranger can.
+        if invited {
+            self.make_room(false);
+        } else if self.attempts.len() == MAX_ATTEMPTS {
+            return Err(SealRefusal::Limited);
         }
         let names = (self.pattern(), index, retry.cookie);
         let begun = padded(&self.opening)
@@ -235,9 +257,7 @@ impl Joiner {
         signal: &[u8; PADDED_LEN],
     ) -> Option<Vec<u8>> {
         let key = self.target.key.clone()?;
-        if self.attempts.len() == MAX_ATTEMPTS {
-            self.attempts.remove(0);
-        }
+        self.make_room(true);
         let names = (Pattern::Signal, index, ticket);
         let attempt = self.begin(now, (None, key), names, ephemeral, signal)?;
         let init = attempt.init.clone();
@@ -293,7 +313,12 @@ impl Joiner {
             commitment: open.then(|| text[2..].first_chunk().copied().unwrap_or_default()),
             answer: front..len,
         };
-        self.abandon();
+        // Keys by signalling have no path yet: an address may still be the first to answer.
+        if pattern == Pattern::Signal {
+            self.attempts.retain(|attempt| attempt.to.is_some());
+        } else {
+            self.abandon();
+        }
         self.succeeded += 1;
         Ok(joined)
     }
@@ -426,6 +451,41 @@ mod tests {
         }
         let used: Vec<u16> = (0..30).filter(|index| join.uses(*index)).collect();
         assert_eq!(used, [5, 16, 17, 18, 19]);
+    }
+
+    #[test]
+    fn inits_by_signal_and_to_addresses_leave_each_other_alone() {
+        let (key, host) = (keys(1), SocketAddr::from((HOST, 7)));
+        let mut join = Joiner::new(Some(Secret(key.public)), Vec::new(), host, 77, 5);
+        join.ask_at([host].into_iter());
+        let signal = |join: &mut Joiner, ms, index: u16| {
+            join.by_signal(at(ms), 1, (index, Secret([index as u8; 32])), &[0; PADDED_LEN]).unwrap()
+        };
+        let first = signal(&mut join, 0, 200);
+        join.request(at(0), &mut Outbox::new());
+        let retry = Retry { index: 5, nonce: 77, cookie: 1, open_key: None };
+        let (mut buf, mac) = ([0; INIT_LEN], Mac::of(&key.public));
+        let len = seal::encode_retry(&retry, |covered| mac.write(covered), &mut buf).unwrap();
+        let arrival = Arrival { now: at(10), from: host, datagram: &buf[..len] };
+        let host_key = join.key_for(arrival, &retry).expect("the INIT by signalling is none that waits here");
+        let mut out = Outbox::new();
+        join.retry(at(10), host, (&retry, host_key), (100, Secret([9; 32])), &mut out).unwrap();
+        let (_, len) = out.pop(&mut buf).unwrap();
+        let direct = buf[..len].to_vec();
+        // The newest INIT is one by signalling, and the one to the address is repeated.
+        signal(&mut join, 20, 201);
+        assert_eq!(said(&mut join, 200), Some(0xE2));
+        for index in 202..204 {
+            signal(&mut join, 300, index);
+        }
+        let take = |join: &mut Joiner, init: &[u8]| {
+            let resp = answered(&key, init, &[3; 30]);
+            let Ok(Packet::Resp(resp)) = seal::decode(&resp) else { panic!("a RESP") };
+            join.resp(at(400), &resp, &mut [0; INIT_LEN]).map(|joined| joined.peer.index)
+        };
+        assert_eq!(take(&mut join, &first), Ok(200), "four of each kind wait");
+        assert_eq!(take(&mut join, &direct), Ok(100), "keys by signalling have no path yet");
+        assert_eq!(take(&mut join, &first), Err(SealRefusal::Unexpected));
     }
 
     /// The first byte of the packet that the joiner sends for one of the inner protocol at this time.

@@ -300,9 +300,13 @@ impl Seal {
         path: SocketAddr,
         round_trip: Duration,
     ) {
-        if let Some(association) = self.newest_mut(inner_addr) {
-            association.offer_path(now.into(), path, round_trip.into());
-            self.out.stir();
+        let Some(association) = self.newest_mut(inner_addr) else { return };
+        let is_first = association.paths().outer_addr().is_none();
+        association.offer_path(now.into(), path, round_trip.into());
+        self.out.stir();
+        // An answer of an address that is asked too comes too late.
+        if let Some(join) = self.join.as_mut().filter(|_| is_first) {
+            join.abandon();
         }
     }
 

@@ -260,10 +260,8 @@ impl<'a> Sealed<'a, dyn Protocol + 'a> {
     /// directions. Returns its place, or a refusal if the peer has been heard on an earlier connection since the handshake.
     #[cold]
     fn confirm(&mut self, now: Duration, at: usize, from: SocketAddr) -> Result<usize, SealRefusal> {
-        let Some(Peer { inner_addr, index, .. }) = self.seal.associations.get(at).map(|guest| *guest.peer())
-        else {
-            return Ok(at);
-        };
+        let Some(peer) = self.seal.associations.get(at).map(|guest| *guest.peer()) else { return Ok(at) };
+        let Peer { inner_addr, index, .. } = peer;
         if self.seal.associations.holds(inner_addr) {
             self.forget(now, at);
             return Err(SealRefusal::Unexpected);
@@ -278,6 +276,11 @@ impl<'a> Sealed<'a, dyn Protocol + 'a> {
         stats.connections += 1;
         associations.retain(|one| one.peer().inner_addr != inner_addr || one.peer().index == index);
         out.stir();
+        // Those of the same guest that came the other way, by an address or by signalling, had another inner address.
+        let is_other = |one: &Association| one.peer().index != index && one.is_of_guest(&peer);
+        while let Some(other) = self.seal.associations.position(is_other) {
+            self.forget(now, other);
+        }
         self.tell(now, inner_addr);
         self.drop_unkept(now, inner_addr);
         Ok(self.seal.associations.numbered(index).unwrap_or(at))

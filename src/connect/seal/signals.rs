@@ -6,7 +6,8 @@ use super::limits::Limits;
 use super::padding::{padded, unpadded};
 use super::random::Secret;
 use super::stats::SealRefusal;
-use super::{Randomness, Seal, SealError};
+use super::{MAX_ADDRESSES, Randomness, Seal, SealError};
+use crate::protocol::canonical;
 use crate::protocol::time::Span;
 use crate::wire::seal::{
     self, Control, Init, KEY_LEN, Kind, MAX_CONTROL_LEN, PADDED_LEN, Packet, Pattern, TAG_LEN,
@@ -80,6 +81,21 @@ impl Seal {
         Ok(seal)
     }
 
+    /// Lets a joiner by signalling send REQUESTs to these addresses of its host too. The first of both ways that brings a path
+    /// carries the match.
+    ///
+    /// # Errors
+    /// If there are more than [`MAX_ADDRESSES`](super::MAX_ADDRESSES).
+    pub fn ask_at(&mut self, addrs: &[SocketAddr]) -> Result<(), SealError> {
+        if addrs.len() > MAX_ADDRESSES {
+            return Err(SealError::TooManyAddresses { count: addrs.len() });
+        }
+        if let Some(join) = self.join.as_mut().filter(|join| join.is_by_signal()) {
+            join.ask_at(addrs.iter().copied().map(canonical));
+        }
+        Ok(())
+    }
+
     /// The INIT of a joiner by signalling, with the ticket of the host's room in the place of a cookie. `None` if this seal is none,
     /// or the text is longer than 254 bytes.
     pub fn write_init(&mut self, now: Duration, ticket: u64, text: &[u8]) -> Option<Vec<u8>> {
@@ -145,10 +161,7 @@ impl Seal {
         if let Some(known) = self.associations.of_init(&ephemeral) {
             return Ok(Brought::Again(known.peer().inner_addr));
         }
-        let is_same = |one: &Association| {
-            one.is_confirmed() && one.peer().pattern == Pattern::Signal && one.peer().nonce == head.nonce
-        };
-        if self.associations.iter().any(is_same) {
+        if self.associations.has_confirmed(head, None) {
             return Err(SealRefusal::Unexpected);
         }
         if self.associations.is_full_by_signal() || self.signals.is_full() {
