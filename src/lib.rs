@@ -133,7 +133,7 @@ pub use channel::refusal::{Refusal, Refusals};
 pub use connect::connection::{ConnectError, ConnectOptions, Connection, ConnectionStats, Hint, PeerInfo};
 #[cfg(feature = "nat")]
 pub use connect::invite::{Answer, Offer};
-pub use connect::invite::{Invite, InviteError, MAX_ADDRESSES_PER_FAMILY, Mistake, Rendezvous};
+pub use connect::invite::{Invite, InviteError, MAX_ADDRESSES_PER_FAMILY, Mistake, Rendezvous, ServerName};
 #[cfg(feature = "nat")]
 pub use connect::nat::RelayPolicy;
 #[cfg(feature = "nat")]

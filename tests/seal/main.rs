@@ -6,6 +6,7 @@ mod crowd;
 mod floods;
 mod guests;
 mod invite;
+mod invite_names;
 mod long;
 mod many;
 mod meeting;

@@ -3,6 +3,7 @@
 //! | file | |
 //! |---|---|
 //! | `base32` | characters without look-alikes, the bits in them, and their checksum |
+//! | `server_name` | the name of a rendezvous server
 //! | `offer` | the two texts of manual signalling, with the feature `nat` |
 //! | `error` | why a text cannot be read, in words for a player |
 //! | `wipe` | buffers that are overwritten when they are dropped |
@@ -11,11 +12,13 @@ mod base32;
 mod error;
 #[cfg(feature = "nat")]
 mod offer;
+mod server_name;
 mod wipe;
 
 pub use error::{InviteError, Mistake};
 #[cfg(feature = "nat")]
 pub use offer::{Answer, Offer};
+pub use server_name::ServerName;
 
 use crate::canonical;
 use base32::{CHECKSUM_LEN, Reader, Writer, characters_for};
@@ -43,17 +46,25 @@ const RENDEZVOUS: u8 = 1;
 const RENDEZVOUS_V4_BYTES: u8 = 6 + 16;
 const RENDEZVOUS_V6_BYTES: u8 = 18 + 16;
 
+/// The kind of a part that names a rendezvous by the name of its server, and its length without the name.
+const NAMED_RENDEZVOUS: u8 = 2;
+const NAMED_RENDEZVOUS_BYTES: usize = 16 + 2;
+
 /// The longest invite that this version writes.
 const MAX_BITS: usize = 2 * COUNT_BITS
     + KEY_BITS
     + MAX_ADDRESSES_PER_FAMILY * (V4_BITS + V6_BITS)
     + KIND_BITS
     + 8
-    + RENDEZVOUS_V6_BYTES as usize * 8;
+    + RENDEZVOUS_V6_BYTES as usize * 8
+    + KIND_BITS
+    + 8
+    + (NAMED_RENDEZVOUS_BYTES + server_name::MAX_LEN) * 8;
 
-/// The characters of an invite without a single address, and the most that are read: twice as many as this version writes.
+/// The characters of an invite without a single address, and the most that are read: a quarter more than this version writes.
 const MIN_CHARACTERS: usize = characters_for(2 * COUNT_BITS + KEY_BITS) + CHECKSUM_LEN;
 const MAX_CHARACTERS: usize = 512;
+const _: () = assert!(characters_for(MAX_BITS) + CHECKSUM_LEN <= MAX_CHARACTERS);
 
 /// The right to join a host, and the ways to reach it, as one line of text.
 ///
@@ -86,7 +97,11 @@ pub struct Invite {
     /// Those of IPv4 first.
     addresses: Vec<SocketAddr>,
     rendezvous: Option<Rendezvous>,
+    named: Option<(ServerName, Room)>,
 }
+
+/// The host's room at a rendezvous.
+type Room = [u8; 16];
 
 /// The place where a host can be asked for that has no address of its own.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -94,7 +109,7 @@ pub struct Rendezvous {
     /// The server.
     pub server: SocketAddr,
     /// The host's room there.
-    pub room: [u8; 16],
+    pub room: Room,
 }
 
 impl Invite {
@@ -104,7 +119,7 @@ impl Invite {
     ///
     /// For an address that nobody can join, for more than [`MAX_ADDRESSES_PER_FAMILY`] of a family, and for none at all.
     pub fn new(key: [u8; 32], addresses: impl IntoIterator<Item = SocketAddr>) -> Result<Self, InviteError> {
-        Self::of(key, addresses, None)
+        Self::of(key, addresses, None, None)
     }
 
     /// An invite with a rendezvous, and with addresses if the host has any.
@@ -117,16 +132,31 @@ impl Invite {
         addresses: impl IntoIterator<Item = SocketAddr>,
         rendezvous: Rendezvous,
     ) -> Result<Self, InviteError> {
-        Self::of(key, addresses, Some(rendezvous))
+        Self::of(key, addresses, Some(rendezvous), None)
+    }
+
+    /// An invite with the name of a rendezvous server and the host's room there, and with addresses if the host has any.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new), but there need not be an address.
+    pub fn with_named_rendezvous(
+        key: [u8; 32],
+        addresses: impl IntoIterator<Item = SocketAddr>,
+        server: ServerName,
+        room: [u8; 16],
+    ) -> Result<Self, InviteError> {
+        Self::of(key, addresses, None, Some((server, room)))
     }
 
     fn of(
         key: [u8; 32],
         addresses: impl IntoIterator<Item = SocketAddr>,
         rendezvous: Option<Rendezvous>,
+        named: Option<(ServerName, Room)>,
     ) -> Result<Self, InviteError> {
         // From here on the key is wiped if an address is refused.
-        let mut invite = Self { key, addresses: Vec::new(), rendezvous: None };
+        let mut invite = Self { key, addresses: Vec::new(), rendezvous: None, named };
         let mut counts = [0; 2];
         let found = &mut invite.addresses;
         for addr in addresses {
@@ -143,7 +173,9 @@ impl Invite {
         found.sort_by_key(SocketAddr::is_ipv6);
         invite.rendezvous = match rendezvous {
             Some(Rendezvous { server, room }) => Some(Rendezvous { server: joinable(server)?, room }),
-            None if found.is_empty() => return Err(InviteError::NoWay { unknown: None }),
+            None if found.is_empty() && invite.named.is_none() => {
+                return Err(InviteError::NoWay { unknown: None });
+            }
             None => None,
         };
         Ok(invite)
@@ -167,6 +199,12 @@ impl Invite {
         self.rendezvous.as_ref()
     }
 
+    /// The name of a rendezvous server, and the host's room there.
+    #[must_use]
+    pub fn named_rendezvous(&self) -> Option<(&ServerName, [u8; 16])> {
+        self.named.as_ref().map(|(server, room)| (server, *room))
+    }
+
     fn values(&self) -> Wiped {
         let mut writer = Writer::with_room(MAX_BITS);
         for v6 in [false, true] {
@@ -180,6 +218,13 @@ impl Invite {
             writer.put(if server.is_ipv6() { RENDEZVOUS_V6_BYTES } else { RENDEZVOUS_V4_BYTES }, 8);
             put_addr(&mut writer, server);
             writer.put_bytes(&room);
+        }
+        if let Some((server, room)) = &self.named {
+            writer.put(NAMED_RENDEZVOUS, KIND_BITS);
+            writer.put((NAMED_RENDEZVOUS_BYTES + server.name().len()) as u8, 8);
+            writer.put_bytes(room);
+            writer.put_bytes(&server.port().to_be_bytes());
+            writer.put_bytes(server.name().as_bytes());
         }
         writer.finish(VERSION)
     }
@@ -205,6 +250,7 @@ impl fmt::Debug for Invite {
         shown
             .field("addresses", &self.addresses)
             .field("rendezvous", &self.rendezvous)
+            .field("named", &self.named.as_ref().map(|(server, _)| server))
             .finish_non_exhaustive()
     }
 }
@@ -287,7 +333,7 @@ fn read(values: &[u8]) -> Result<Invite, InviteError> {
         addresses.push(take_addr(&mut reader, is_ipv6).ok_or(ends_early)?);
     }
     let parts = Parts::read(&mut reader)?;
-    match Invite::of(key, addresses, parts.rendezvous) {
+    match Invite::of(key, addresses, parts.rendezvous, parts.named) {
         Err(InviteError::NoWay { .. }) => Err(InviteError::NoWay { unknown: parts.unknown }),
         result => result,
     }
@@ -296,6 +342,7 @@ fn read(values: &[u8]) -> Result<Invite, InviteError> {
 #[derive(Default)]
 struct Parts {
     rendezvous: Option<Rendezvous>,
+    named: Option<(ServerName, Room)>,
     /// The first part that this version does not know.
     unknown: Option<u8>,
 }
@@ -318,6 +365,13 @@ impl Parts {
                     parts.rendezvous = found.map(|(server, room)| Rendezvous { server, room });
                 }
                 (RENDEZVOUS, _) => return Err(broken("its rendezvous has a wrong length")),
+                (NAMED_RENDEZVOUS, _) if parts.named.is_some() => {
+                    return Err(broken("it has two names of rendezvous"));
+                }
+                (NAMED_RENDEZVOUS, _) => {
+                    let named = take_named(reader, len);
+                    parts.named = Some(named.ok_or(broken("the name of its rendezvous cannot be used"))?);
+                }
                 _ => {
                     parts.unknown.get_or_insert(kind);
                     reader.skip(usize::from(len) * 8);
@@ -348,6 +402,13 @@ fn joinable(addr: SocketAddr) -> Result<SocketAddr, InviteError> {
         }
     };
     Err(InviteError::Address { addr, obstacle })
+}
+
+fn take_named(reader: &mut Reader<'_>, len: u8) -> Option<(ServerName, Room)> {
+    let name_len = usize::from(len).checked_sub(NAMED_RENDEZVOUS_BYTES)?;
+    let (room, port) = (reader.take_bytes()?, u16::from_be_bytes(reader.take_bytes()?));
+    let name: Option<Vec<u8>> = (0..name_len).map(|_| reader.take(8)).collect();
+    Some((ServerName::new(str::from_utf8(&name?).ok()?, port)?, room))
 }
 
 fn put_addr(writer: &mut Writer, addr: SocketAddr) {
