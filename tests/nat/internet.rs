@@ -127,6 +127,10 @@ pub(crate) struct Plan {
     pub(crate) manual: bool,
     /// Whether both players are behind the host's router.
     pub(crate) same_router: bool,
+    /// Whether the invite has the address of the host's machine beside the rendezvous.
+    pub(crate) invites_to_lan: bool,
+    /// Whether the first of two addresses of the rendezvous leads nowhere.
+    pub(crate) first_server_is_dead: bool,
     /// One way, between any two machines.
     pub(crate) latency_millis: u64,
     /// When the joiner starts.
@@ -149,6 +153,8 @@ impl Plan {
             has_relay: true,
             manual: false,
             same_router: false,
+            invites_to_lan: false,
+            first_server_is_dead: false,
             latency_millis: 20,
             joins_at_millis: 500,
             secret: SECRET,
@@ -203,6 +209,7 @@ impl Internet {
             let mut config = NatConfig::new(std::time::Instant::now(), [inside(id)]);
             config.relay = plan.relays[id];
             config.randomness = Randomness::Seeded(plan.seed << 8 | id as u64);
+            config.other_servers = plan.first_server_is_dead.then(rendezvous_addr).into_iter().collect();
             config
         };
         let game = |id: u64| {
@@ -223,7 +230,7 @@ impl Internet {
         };
         let mut seal = Seal::host(Randomness::Seeded(plan.seed ^ 0x5EA1)).unwrap();
         let key = seal.public_key().unwrap();
-        let joining = Seal::join_by_signal(Randomness::Seeded(plan.seed ^ 0x701), key).unwrap();
+        let mut joining = Seal::join_by_signal(Randomness::Seeded(plan.seed ^ 0x701), key).unwrap();
         let (nats, invite, answer) = if plan.manual {
             let mut host = NatTraversal::host_manual(config(HOST)).unwrap();
             let offer: Offer = host.offer(ms(0), &mut seal).unwrap().to_string().parse().unwrap();
@@ -231,13 +238,16 @@ impl Internet {
             let joiner = NatTraversal::join_manual(config(JOINER), &offer).unwrap();
             ([host, joiner], None, true)
         } else {
-            let host = NatTraversal::host(config(HOST), rendezvous_addr(), &[7; 32]).unwrap();
-            let invite = Invite::with_rendezvous(key, [], host.rendezvous().unwrap()).unwrap();
+            let dead = plan.first_server_is_dead.then(|| at("198.51.100.9:3479"));
+            let server = dead.unwrap_or_else(rendezvous_addr);
+            let host = NatTraversal::host(config(HOST), server, &[7; 32]).unwrap();
+            let lan = plan.invites_to_lan.then(|| inside(HOST));
+            let invite = Invite::with_rendezvous(key, lan, host.rendezvous().unwrap()).unwrap();
+            joining.ask_at(invite.addresses()).unwrap();
             let joiner = NatTraversal::join(config(JOINER), invite.rendezvous().unwrap()).unwrap();
             ([host, joiner], Some(invite), false)
         };
         let [nat, mut joining_nat] = nats;
-        let mut joining = joining;
         let answer =
             answer.then(|| joining_nat.answer(ms(0), &mut joining).unwrap().to_string().parse().unwrap());
         let host = Player::new(nat, seal, Lobby::host(game(0)).unwrap(), plan.frames);

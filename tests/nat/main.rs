@@ -6,6 +6,7 @@ mod hostile;
 mod ice;
 mod ice_hostile;
 mod internet;
+mod invites;
 mod lossy;
 mod meeting;
 mod moving;

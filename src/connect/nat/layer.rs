@@ -37,7 +37,7 @@ impl<P: Protocol> Protocol for NatLayer<'_, P> {
         let now = Time::from(now);
         let first = datagram.first().copied().unwrap_or_default();
         if RENDEZVOUS.contains(&first) && self.nat.signalling.is_server(from) {
-            self.nat.signalling.handle(now, datagram);
+            self.nat.signalling.handle(now, from, datagram);
             self.nat.outbox.stir();
         } else if self.nat.relay.is_server(from) && is_of_relay(first) && self.relayed(now, from, datagram) {
             // The relay's own, or brought by it.

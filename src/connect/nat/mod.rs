@@ -92,7 +92,7 @@ pub(crate) use port_mapping::PortMapping;
 pub use progress::{NoWay, Progress, RelayOutcome};
 pub use stats::NatStats;
 
-use crate::connect::invite::{Answer, Offer, Rendezvous};
+use crate::connect::invite::{Answer, Offer, Rendezvous, ServerName};
 use crate::connect::rendezvous::{JoinRequest, Registration};
 use crate::connect::seal::{Brought, Randomness, Seal, SealError, SealRefusal};
 use crate::protocol::{Protocol, canonical};
@@ -142,6 +142,11 @@ pub struct NatConfig {
     pub guests: u8,
     /// The STUN server that manual signalling asks for the address outside of the router. A rendezvous answers STUN too.
     pub stun: Option<SocketAddr>,
+    /// The name of the rendezvous. The room of a host is a function of it instead of the server's address.
+    pub server_name: Option<ServerName>,
+    /// Other addresses of the rendezvous, which are asked too if the first does not answer within a second. The first that answers is
+    /// used.
+    pub other_servers: Vec<SocketAddr>,
 }
 
 impl NatConfig {
@@ -156,6 +161,8 @@ impl NatConfig {
             randomness: Randomness::System,
             guests: 1,
             stun: None,
+            server_name: None,
+            other_servers: Vec::new(),
         }
     }
 }
@@ -188,13 +195,19 @@ pub(crate) struct PathTo {
 }
 
 impl NatTraversal {
-    /// A host that waits in its room at a rendezvous. The room is a function of `secret` and the server: a host that keeps
+    /// A host that waits in its room at a rendezvous. The room is a function of `secret` and the server, or its name: a host that keeps
     /// the secret finds its room again, and old invites stay valid.
     ///
     /// # Errors
     /// If the operating system has no random bytes.
     pub fn host(config: NatConfig, server: SocketAddr, secret: &[u8; 32]) -> Result<Self, SealError> {
-        let registration = Registration::new(server, secret, config.randomness)?;
+        let registration = match &config.server_name {
+            None => Registration::new(server, secret, config.randomness)?,
+            Some(server_name) => {
+                let name = (server_name.name(), server_name.port());
+                Registration::named(server, name, secret, config.randomness)?
+            }
+        };
         Self::new(config, Signalling::new(Client::Host(Box::new(registration))), Manual::default())
     }
 
@@ -226,7 +239,8 @@ impl NatTraversal {
         Self::new(config, Signalling::new(Client::Manual { is_host: false }), manual)
     }
 
-    fn new(config: NatConfig, signalling: Signalling, manual: Manual) -> Result<Self, SealError> {
+    fn new(config: NatConfig, mut signalling: Signalling, manual: Manual) -> Result<Self, SealError> {
+        signalling.set_others(config.other_servers.iter().copied().map(canonical).collect());
         Ok(Self {
             searches: Searches::new(config.guests),
             endpoint: Endpoint::new(config, signalling.server())?,

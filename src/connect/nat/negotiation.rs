@@ -60,6 +60,13 @@ impl Negotiation {
         Self { generation: 0, ours: Ours::new(part, FIRST, Time::NEVER), heard: 0, heard_at: now }
     }
 
+    /// Sends our first signal, which no handshake has brought, on the connection.
+    pub(super) fn announce(&mut self, now: Time) {
+        if self.is_first() && self.heard == 0 && self.ours.has_arrived() {
+            (self.ours.arrived, self.ours.repeat_at) = (0, now);
+        }
+    }
+
     /// Begins a new search.
     pub(super) fn restart(&mut self, now: Time, part: OwnPart) {
         self.renew(now, self.generation.wrapping_add(1), part);

@@ -21,9 +21,10 @@ pub(super) fn stream_to(server: SocketAddr) -> SocketAddr {
 /// The way to one server.
 #[derive(Debug, Default)]
 pub(super) struct Route {
-    /// The stream to the server, if there may be one.
-    stream: Option<SocketAddr>,
-    is_stream: bool,
+    /// The streams to the server that there may be, and the one to be opened next.
+    streams: Vec<SocketAddr>,
+    next: usize,
+    in_use: Option<SocketAddr>,
     unanswered_since: Option<Time>,
     open_at: Time,
     /// How the last stream has ended.
@@ -31,24 +32,24 @@ pub(super) struct Route {
 }
 
 impl Route {
-    /// Lets a stream to the server be used.
+    /// Lets a stream to the server at this address be used.
     pub(super) fn allow_stream(&mut self, server: SocketAddr) {
-        self.stream = Some(stream_to(server));
+        self.streams.push(stream_to(server));
     }
 
     /// Whether a stream is in use.
     pub(super) fn is_stream(&self) -> bool {
-        self.is_stream
+        self.in_use.is_some()
     }
 
     /// The address at which the server is reached now, instead of its UDP address.
     pub(super) fn stream_in_use(&self) -> Option<SocketAddr> {
-        self.stream.filter(|_| self.is_stream)
+        self.in_use
     }
 
     /// Why there is no stream, if one was tried.
     pub(super) fn failure(&self) -> Option<Notice> {
-        self.failure.filter(|_| !self.is_stream)
+        self.failure.filter(|_| !self.is_stream())
     }
 
     /// A request was sent.
@@ -61,50 +62,56 @@ impl Route {
         self.unanswered_since = None;
     }
 
-    /// The stream to be opened, if that is due.
+    /// Whether requests have had no answer for this long.
+    pub(super) fn is_silent_for(&self, now: Time, time: Span) -> bool {
+        self.unanswered_since.is_some_and(|since| now >= since + time)
+    }
+
+    /// The stream to be opened, if that is due: of several one after the other.
     pub(super) fn open(&mut self, now: Time) -> Option<SocketAddr> {
         let is_due = self.opens_at().is_some_and(|at| at <= now);
-        let stream = self.stream.filter(|_| is_due)?;
+        let stream = *self.streams.get(self.next).filter(|_| is_due)?;
+        self.next = (self.next + 1) % self.streams.len();
         self.open_at = now + OPEN_AGAIN;
         Some(stream)
     }
 
     fn opens_at(&self) -> Option<Time> {
-        let since = self.unanswered_since.filter(|_| self.stream.is_some() && !self.is_stream)?;
+        let since = self.unanswered_since.filter(|_| !self.streams.is_empty() && !self.is_stream())?;
         Some((since + PATIENCE).max(self.open_at))
     }
 
     /// Lets time pass. `true` if the way is another one than before.
     pub(super) fn run(&mut self, now: Time) -> bool {
-        let is_silent = self.unanswered_since.is_some_and(|since| now >= since + STREAM_PATIENCE);
-        self.is_stream && is_silent && self.leave()
+        self.is_stream() && self.is_silent_for(now, STREAM_PATIENCE) && self.leave()
     }
 
     pub(super) fn deadline(&self) -> Time {
-        let silent_at = self.unanswered_since.filter(|_| self.is_stream).map(|since| since + STREAM_PATIENCE);
+        let silent_at =
+            self.unanswered_since.filter(|_| self.is_stream()).map(|since| since + STREAM_PATIENCE);
         self.opens_at().into_iter().chain(silent_at).min().unwrap_or(Time::NEVER)
     }
 
     /// Takes a notice of a stream. `true` if the way is another one than before.
     pub(super) fn notice(&mut self, from: SocketAddr, notice: Notice) -> bool {
-        if self.stream != Some(from) {
+        if !self.streams.contains(&from) {
             return false;
         }
         if notice == Notice::Opened {
             self.failure = None;
-            let is_better = !self.is_stream && self.unanswered_since.is_some();
+            let is_better = !self.is_stream() && self.unanswered_since.is_some();
             if is_better {
-                (self.is_stream, self.unanswered_since) = (true, None);
+                (self.in_use, self.unanswered_since) = (Some(from), None);
             }
             return is_better;
         }
         self.failure = Some(notice);
-        self.is_stream && self.leave()
+        self.in_use == Some(from) && self.leave()
     }
 
     /// Back to UDP.
     fn leave(&mut self) -> bool {
-        (self.is_stream, self.unanswered_since) = (false, None);
+        (self.in_use, self.unanswered_since) = (None, None);
         true
     }
 }

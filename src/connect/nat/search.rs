@@ -152,6 +152,11 @@ impl Search {
         (self.since, self.began_at) = (now, Some(now));
     }
 
+    /// There is a connection before any signal of the peer: ours travels on it.
+    pub(super) fn announce(&mut self, now: Time) {
+        self.negotiation.announce(now);
+    }
+
     /// Begins a new search, with a signal to the peer.
     pub(super) fn restart(&mut self, now: Time, part: OwnPart) {
         self.renew(&part);

@@ -12,6 +12,8 @@ use std::net::SocketAddr;
 const RENEW_AFTER: Span = Span::from_secs(300);
 /// A joiner whose INIT nobody has answered asks for a new ticket after this long. A host may have registered its room anew.
 const ASK_AGAIN_AFTER: Span = Span::from_secs(1);
+/// The other addresses of a rendezvous are asked too after this long without an answer of the first.
+const OTHERS_AFTER: Span = Span::from_secs(1);
 /// The first byte of packets to a rendezvous.
 const RENDEZVOUS: u8 = 0xE8;
 
@@ -24,6 +26,7 @@ pub(super) struct Signalling {
     posted: Posted,
     renew_at: Time,
     route: Route,
+    others: Others,
     /// Whether the rendezvous has answered, and why there is no answer for now.
     has_answered: bool,
     silence: Option<NoWay>,
@@ -38,6 +41,17 @@ struct Posted {
     first_at: Option<Time>,
     /// Since when the newest has no answer.
     unanswered_since: Option<Time>,
+}
+
+/// A rendezvous with several addresses.
+#[derive(Debug, Default)]
+struct Others {
+    /// Those beside the first.
+    servers: Vec<SocketAddr>,
+    /// The one that has answered.
+    chosen: Option<SocketAddr>,
+    /// Datagrams that are still to be sent.
+    copies: Vec<(SocketAddr, Vec<u8>)>,
 }
 
 /// The other end of signalling: the server of a host or of a joiner, or the players themselves.
@@ -59,6 +73,7 @@ impl Signalling {
             posted: Posted::default(),
             renew_at: Time::ZERO + RENEW_AFTER,
             route: Route::default(),
+            others: Others::default(),
             has_answered: false,
             silence: None,
         }
@@ -82,12 +97,25 @@ impl Signalling {
 
     /// Whether a datagram of the rendezvous comes from this address.
     pub(super) fn is_server(&self, addr: SocketAddr) -> bool {
-        self.route.stream_in_use().or_else(|| self.server()) == Some(addr)
+        match self.route.stream_in_use().or(self.others.chosen) {
+            Some(in_use) => in_use == addr,
+            None => self.servers().any(|server| server == addr),
+        }
+    }
+
+    /// The addresses of the rendezvous.
+    fn servers(&self) -> impl Iterator<Item = SocketAddr> + '_ {
+        self.server().into_iter().chain(self.others.servers.iter().copied())
+    }
+
+    /// The rendezvous has these addresses too.
+    pub(super) fn set_others(&mut self, servers: Vec<SocketAddr>) {
+        self.others.servers = servers;
     }
 
     /// Lets the rendezvous be reached over a stream.
     pub(super) fn allow_stream(&mut self) {
-        if let Some(server) = self.server() {
+        for server in self.servers().collect::<Vec<_>>() {
             self.route.allow_stream(server);
         }
     }
@@ -155,8 +183,11 @@ impl Signalling {
     }
 
     /// Takes a datagram of the [server](Self::is_server).
-    pub(super) fn handle(&mut self, now: Time, datagram: &[u8]) {
+    pub(super) fn handle(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) {
         let Some(server) = self.server() else { return };
+        if !self.route.is_stream() {
+            self.others.chosen = Some(from);
+        }
         self.route.answered();
         match &mut self.client {
             Client::Host(registration) => registration.handle_datagram(now.into(), server, datagram),
@@ -211,9 +242,17 @@ impl Signalling {
             *buf.first_mut()? = RENDEZVOUS;
             return Some((stream, 1));
         }
+        if let Some((server, datagram)) = self.others.copies.pop() {
+            buf.get_mut(..datagram.len())?.copy_from_slice(&datagram);
+            return Some((server, datagram.len()));
+        }
         let (server, len) = self.poll_client(now, buf)?;
         self.route.sent(now);
-        Some((self.route.stream_in_use().unwrap_or(server), len))
+        let Others { servers, chosen, copies } = &mut self.others;
+        if chosen.is_none() && !self.route.is_stream() && self.route.is_silent_for(now, OTHERS_AFTER) {
+            copies.extend(servers.iter().map(|other| (*other, buf[..len].to_vec())));
+        }
+        Some((self.route.stream_in_use().or(*chosen).unwrap_or(server), len))
     }
 
     fn poll_client(&mut self, now: Time, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
@@ -244,6 +283,7 @@ impl Signalling {
             }
             RendezvousEvent::ServerSilent | RendezvousEvent::Lapsed { why: None } => {
                 self.silence = self.server().map(|server| NoWay::RendezvousSilent { server });
+                self.others.chosen = None;
             }
             RendezvousEvent::HostSilent => self.silence = Some(NoWay::HostSilent),
             RendezvousEvent::Contested { .. } => self.silence = Some(NoWay::Contested),
@@ -367,7 +407,7 @@ mod tests {
                     _ => continue,
                 };
                 let len = encode(&answer, &mut buf).unwrap();
-                signalling.handle(now, &buf[..len]);
+                signalling.handle(now, SERVER, &buf[..len]);
             }
             // A host that does not answer is none of the server's news.
             let told = told(signalling).into_iter().filter(|told| told != "HostSilent" && told != "silent");
@@ -423,6 +463,40 @@ mod tests {
     }
 
     #[test]
+    fn other_addresses_are_asked_after_a_second() {
+        let other = SocketAddr::new([192, 0, 2, 2].into(), 9);
+        let mut joiner = joiner();
+        joiner.set_others(vec![other]);
+        assert_eq!(sent(&mut joiner, secs(0)), [(SERVER, 0xE9)]);
+        assert_eq!(sent(&mut joiner, secs(1)), [(SERVER, 0xE9), (other, 0xE9)]);
+        assert!(joiner.is_server(SERVER) && joiner.is_server(other));
+        joiner.handle(secs(1), other, &[]);
+        assert!(joiner.is_server(other) && !joiner.is_server(SERVER), "the first that has answered");
+        assert_eq!(sent(&mut joiner, secs(2)), [(other, 0xE9)]);
+        while joiner.silence().is_none() {
+            sent(&mut joiner, secs(9));
+            while joiner.poll_event().is_some() {}
+        }
+        assert!(joiner.is_server(SERVER), "it has fallen silent");
+    }
+
+    #[test]
+    fn streams_to_all_addresses_are_tried_in_turn() {
+        let other = SocketAddr::new([192, 0, 2, 2].into(), 9);
+        let mut joiner = joiner();
+        joiner.set_others(vec![other]);
+        joiner.allow_stream();
+        let opened: Vec<_> = (0..4).flat_map(|at| sent(&mut joiner, secs(at))).map(|(to, _)| to).collect();
+        for stream in [stream_to(SERVER), stream_to(other)] {
+            assert!(opened.contains(&stream), "{opened:?}");
+        }
+        joiner.notice(stream_to(other), Notice::Opened);
+        assert!(joiner.is_server(stream_to(other)) && !joiner.is_server(stream_to(SERVER)));
+        joiner.notice(stream_to(SERVER), Notice::Unreachable);
+        assert!(joiner.is_server(stream_to(other)), "another one has failed");
+    }
+
+    #[test]
     fn refused_certificate_is_told_to_the_player() {
         let mut host = host();
         host.allow_stream();
@@ -450,7 +524,7 @@ mod tests {
                 };
                 let len =
                     encode(&Packet::Reply(Reply { nonce, outcome: Outcome::Posted }), &mut buf).unwrap();
-                joiner.handle(at, &buf[..len]);
+                joiner.handle(at, SERVER, &buf[..len]);
             }
             told.extend(super::tests::told(&mut joiner));
         }
@@ -467,7 +541,7 @@ mod tests {
                 let Packet::Register(register) = decode(&buf[..len]).unwrap() else { continue };
                 for answer in answers(register.nonce, at) {
                     let len = encode(&answer, &mut buf).unwrap();
-                    host.handle(secs(at), &buf[..len]);
+                    host.handle(secs(at), SERVER, &buf[..len]);
                 }
             }
             news.extend(told(&mut host).into_iter().map(|told| (at, told)));
@@ -520,7 +594,7 @@ mod tests {
             let Packet::Register(register) = decode(&buf[..len]).unwrap() else { panic!("no REGISTER") };
             let outcome = Outcome::Refused(why);
             let len = encode(&Packet::Reply(Reply { nonce: register.nonce, outcome }), &mut buf).unwrap();
-            host.handle(secs(0), &buf[..len]);
+            host.handle(secs(0), SERVER, &buf[..len]);
             !told(&mut host).is_empty()
         };
         assert!(!refused(Denial::Busy) && refused(Denial::Full));

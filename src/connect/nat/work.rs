@@ -42,9 +42,11 @@ impl NatTraversal {
             self.stats.allocations += u64::from(self.relay.relayed().is_some());
         }
         self.manual.run(now, || self.endpoint.draw_id());
+        self.join_by_address(now, seal);
         self.post_init(now, seal);
         self.answer_guests(now, seal);
         while let Some((inner, text)) = seal.take_signal() {
+            self.welcome(now, inner, seal);
             self.take_signal(now, inner, &text);
         }
         self.seek(now, seal);
@@ -76,6 +78,10 @@ impl NatTraversal {
                 let has_keys = seal.target().and_then(|host| seal.silent_for(now.into(), host)).is_some();
                 if has_keys {
                     self.located(now);
+                    // An address of the invite has answered before the rendezvous: the relay was not asked yet.
+                    if self.signalling.first_posted_at().is_none() {
+                        self.relay.ask(now, self.endpoint.draw_id());
+                    }
                 } else if self.signalling.new_ticket().is_some() && !self.searches.has_begun() {
                     self.relay.ask(now, self.endpoint.draw_id());
                     self.gathering.add_joiner(now);
@@ -126,10 +132,27 @@ impl NatTraversal {
         }
     }
 
+    /// Lets a joiner search whose host has answered at an address of the invite: its signals travel on that connection, and the
+    /// rendezvous need not bring any.
+    fn join_by_address(&mut self, now: Time, seal: &Seal) {
+        let Some(inner) = seal.target().filter(|inner| seal.outer_addr(*inner).is_some()) else { return };
+        if self.searches.has_begun() || self.signalling.is_manual() {
+            return;
+        }
+        if self.searches.is_empty() {
+            let search = self.begin_search(now, inner, true);
+            self.searches.add(search);
+        }
+        self.signalling.settle();
+        if let Some(search) = self.searches.of_mut(inner) {
+            search.announce(now);
+        }
+    }
+
     /// Posts a joiner's INIT when everything for its signal is there.
     fn post_init(&mut self, now: Time, seal: &mut Seal) {
         let (Some(ticket), Some(inner)) = (self.signalling.new_ticket(), seal.target()) else { return };
-        if !self.gathering.take_joiner(now, self.relay.is_asking()) {
+        if !self.gathering.take_joiner(now, self.relay.is_asking()) || seal.outer_addr(inner).is_some() {
             return;
         }
         if self.searches.is_empty() {
@@ -169,6 +192,19 @@ impl NatTraversal {
         search.set_begun(now);
         search.begin(signal, &self.endpoint.admitted(signal, self.relay.in_use()));
         self.relay.permit(now, search.permitted(), search.inner());
+    }
+
+    /// Begins the search for a guest that has joined at an address of the invite, and signals on that connection.
+    fn welcome(&mut self, now: Time, inner: SocketAddr, seal: &Seal) {
+        let is_known = !self.signalling.is_host() || self.searches.of(inner).is_some();
+        if is_known || seal.outer_addr(inner).is_none() {
+            return;
+        }
+        if self.searches.make_room(now, seal, self.gathering.guests()) {
+            self.relay.ask(now, self.endpoint.draw_id());
+            let search = self.begin_search(now, inner, false);
+            self.searches.add(search);
+        }
     }
 
     /// A signal of a peer: with the RESP, or of a search in the middle of a match.

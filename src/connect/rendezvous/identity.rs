@@ -30,10 +30,17 @@ impl Identity {
     /// The identity that a host's secret gives at one server. Each server gets another one: a server that passes on the
     /// cookie of another has a signature that nobody else accepts.
     pub(super) fn new(secret: &[u8; 32], server: SocketAddr) -> Option<Self> {
+        Self::of(server, [b"rebout room key 1", secret, &subject(server, 0), b""])
+    }
+
+    /// The identity that a host's secret gives at a server with a name, wherever it is.
+    pub(super) fn named(secret: &[u8; 32], server: SocketAddr, (name, port): (&str, u16)) -> Option<Self> {
+        Self::of(server, [b"rebout room key 2", secret, &port.to_be_bytes(), name.as_bytes()])
+    }
+
+    fn of(server: SocketAddr, seed: [&[u8]; 4]) -> Option<Self> {
         let mut hash = Context::new(&SHA256);
-        hash.update(b"rebout room key 1");
-        hash.update(secret);
-        hash.update(&subject(server, 0));
+        seed.into_iter().for_each(|part| hash.update(part));
         let pair = Ed25519KeyPair::from_seed_unchecked(hash.finish().as_ref()).ok()?;
         let key = pair.public_key().as_ref().try_into().ok()?;
         Some(Self { server, pair, key })
@@ -87,5 +94,17 @@ mod tests {
         assert_eq!(room("192.0.2.1:3479"), room("192.0.2.1:3479"));
         assert_ne!(room("192.0.2.1:3479"), room("192.0.2.2:3479"));
         assert_ne!(room("192.0.2.1:3479"), room("192.0.2.1:3480"));
+    }
+
+    #[test]
+    fn a_server_with_a_name_keeps_its_rooms_when_it_moves() {
+        let room =
+            |server: &str, name| Identity::named(&[7; 32], server.parse().unwrap(), name).unwrap().room();
+        let name = ("play.example.org", 3479);
+        assert_eq!(room("192.0.2.1:3479", name), room("[2001:db8::1]:3479", name));
+        assert_ne!(room("192.0.2.1:3479", name), room("192.0.2.1:3479", (name.0, 3480)));
+        assert_ne!(room("192.0.2.1:3479", name), room("192.0.2.1:3479", ("play.example.com", 3479)));
+        let other = Identity::named(&[8; 32], "192.0.2.1:3479".parse().unwrap(), name).unwrap();
+        assert_ne!(room("192.0.2.1:3479", name), other.room());
     }
 }

@@ -59,8 +59,26 @@ impl Registration {
     /// # Errors
     /// If there are no random bytes.
     pub fn new(server: SocketAddr, secret: &[u8; 32], randomness: Randomness) -> Result<Self, SealError> {
+        Self::of(Identity::new(secret, canonical(server)), randomness)
+    }
+
+    /// A host with a room at the server with this name and port. The room is a function of `secret` and the name: it stays when the
+    /// server moves to another address.
+    ///
+    /// # Errors
+    /// If there are no random bytes.
+    pub fn named(
+        server: SocketAddr,
+        name: (&str, u16),
+        secret: &[u8; 32],
+        randomness: Randomness,
+    ) -> Result<Self, SealError> {
+        Self::of(Identity::named(secret, canonical(server), name), randomness)
+    }
+
+    fn of(identity: Option<Identity>, randomness: Randomness) -> Result<Self, SealError> {
         Ok(Self {
-            identity: Identity::new(secret, canonical(server)).ok_or(SealError::NoRandomness)?,
+            identity: identity.ok_or(SealError::NoRandomness)?,
             random: randomness.generator(b"registration").ok_or(SealError::NoRandomness)?,
             ticket: Ticket::default(),
             exchange: None,
