@@ -1,26 +1,46 @@
 //! Small questions to the operating system: names, and a point of its clock.
 
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+
+/// The addresses of each family of a name that are used.
+const MAX_OF_A_FAMILY: usize = 2;
+
+/// The address of a server to use, and those to use too if it does not answer.
+pub(crate) type Servers = (SocketAddr, Vec<SocketAddr>);
 
 /// Turns `host:port`, or `host` alone with this port, into an address. Blocks while the name is looked up.
 ///
 /// # Errors
 /// A name that nobody knows, or that has no address.
 pub(crate) fn resolve(text: &str, port: u16) -> io::Result<SocketAddr> {
-    let none = || io::Error::new(io::ErrorKind::NotFound, "the name has no address");
-    let bare = text.trim_start_matches('[').trim_end_matches(']');
-    if let Ok(ip) = bare.parse() {
-        return Ok(SocketAddr::new(ip, port));
-    }
-    let has_port = text.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-    let found = if has_port { text.to_socket_addrs()? } else { (text, port).to_socket_addrs()? };
-    preferred(found).ok_or_else(none)
+    resolve_all(text, port).map(|(first, _)| first)
 }
 
-/// The address of a name to use. Of a name with both families it is one of IPv4, which more home networks reach.
-fn preferred(found: impl Iterator<Item = SocketAddr>) -> Option<SocketAddr> {
-    found.min_by_key(SocketAddr::is_ipv6)
+/// Turns `host:port`, or `host` alone with this port, into all addresses. Blocks while the name is looked up.
+///
+/// # Errors
+/// A name that nobody knows, or that has no address.
+pub(crate) fn resolve_all(text: &str, port: u16) -> io::Result<Servers> {
+    let none = || io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    let mut found = preferred(host_and_port(text, port).to_socket_addrs()?).into_iter();
+    Ok((found.next().ok_or_else(none)?, found.collect()))
+}
+
+/// The two parts of `host:port`, or `host` alone with this port. The brackets of an address are left out.
+pub(crate) fn host_and_port(text: &str, port: u16) -> (&str, u16) {
+    let bare = text.trim_start_matches('[').trim_end_matches(']');
+    if bare.parse::<IpAddr>().is_ok() {
+        return (bare, port);
+    }
+    let named = text.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse().ok()?)));
+    named.map_or((text, port), |(host, port)| (host.trim_matches(['[', ']']), port))
+}
+
+/// The addresses of a name to use, the best first: those of IPv4, which more home networks reach.
+fn preferred(found: impl Iterator<Item = SocketAddr>) -> Vec<SocketAddr> {
+    let (v6, v4): (Vec<_>, Vec<_>) = found.partition(SocketAddr::is_ipv6);
+    [v4, v6].into_iter().flat_map(|family| family.into_iter().take(MAX_OF_A_FAMILY)).collect()
 }
 
 /// The point of the system's clock that stands for time zero of a search for paths.
@@ -48,10 +68,28 @@ mod tests {
     }
 
     #[test]
-    fn first_ipv4_address_of_a_name_is_preferred() {
+    fn name_of_a_server_has_no_port() {
+        for (text, parts) in [
+            ("play.example.org", ("play.example.org", 9)),
+            ("play.example.org:3479", ("play.example.org", 3479)),
+            ("192.0.2.1:7", ("192.0.2.1", 7)),
+            ("192.0.2.1", ("192.0.2.1", 9)),
+            ("2001:db8::1", ("2001:db8::1", 9)),
+            ("[2001:db8::1]", ("2001:db8::1", 9)),
+            ("[2001:db8::1]:7", ("2001:db8::1", 7)),
+        ] {
+            assert_eq!(host_and_port(text, 9), parts);
+        }
+    }
+
+    #[test]
+    fn ipv4_addresses_of_a_name_are_preferred() {
         let addrs = ["[2001:db8::1]:7", "192.0.2.1:7", "192.0.2.2:7"].map(|addr| addr.parse().unwrap());
-        assert_eq!(preferred(addrs.into_iter()), Some(addrs[1]));
-        assert_eq!(preferred(addrs[..1].iter().copied()), Some(addrs[0]));
-        assert_eq!(preferred([].into_iter()), None);
+        assert_eq!(preferred(addrs.into_iter()), [addrs[1], addrs[2], addrs[0]]);
+        assert_eq!(preferred(addrs[..1].iter().copied()), addrs[..1]);
+        assert_eq!(preferred([].into_iter()), []);
+        let many =
+            (1..=9).flat_map(|n| [([192, 0, 2, n], 7).into(), ([0, 0, 0, 0, 0, 0, 0, 1], n.into()).into()]);
+        assert_eq!(preferred(many).len(), 4);
     }
 }

@@ -8,7 +8,9 @@ use rebout::lab::sim::Recording;
 use rebout::net::udp::UdpDriver;
 use rebout::net::{Datagrams, Driver};
 use rebout::rendezvous::{RendezvousConfig, RendezvousServer};
-use rebout::{Config, ConnectError, ConnectOptions, Connection, Lobby, LobbyError, Protocol};
+use rebout::{
+    Config, ConnectError, ConnectOptions, Connection, Invite, Lobby, LobbyError, Protocol, RelayPolicy,
+};
 
 const LIMIT: Duration = Duration::from_secs(30);
 
@@ -49,7 +51,7 @@ fn two_programs_on_one_machine_meet_at_a_local_rendezvous() {
 /// A network whose third machine runs a rendezvous, and the two players' connections.
 fn at_rendezvous() -> (crate::sim_network::Shared, [Connection<SimSocket>; 2], impl FnMut()) {
     let sim = SimNetwork::new(3);
-    let host = ConnectOptions::new().rendezvous(&addr(2).to_string());
+    let host = ConnectOptions::new().rendezvous(&addr(2).to_string()).leave_addresses_out();
     let connections = pair(&sim, &[host, ConnectOptions::new()]);
     let (mut driver, mut server) = (Driver::new(socket(&sim, 2)), server());
     (sim, connections, move || {
@@ -92,9 +94,65 @@ fn failed_search_ends_the_wait_before_the_lobby_does() {
 }
 
 #[test]
-fn silent_rendezvous_is_named_and_no_made_up_address() {
+fn silent_rendezvous_and_silent_addresses_are_named() {
+    let sim = SimNetwork::new(3);
+    sim.borrow_mut().network.cut_both(0, 1, Duration::ZERO, Duration::from_secs(60));
+    let host = ConnectOptions::new().rendezvous(&addr(2).to_string());
+    let mut connections = pair(&sim, &[host, ConnectOptions::new()]);
+    let mut lobbies = lobbies(&connections);
+    meet(&sim, &mut connections, &mut lobbies, LIMIT, || ()).unwrap();
+    let text = connections[1].failure().expect("a failure").to_string();
+    assert!(text.starts_with("The rendezvous at 10.0.0.3:7000 does not answer. "), "{text}");
+    assert!(text.ends_with(" The host did not answer at 10.0.0.1:7000 either."), "{text}");
+}
+
+#[test]
+fn players_in_one_network_need_no_rendezvous() {
     let sim = SimNetwork::new(3);
     let host = ConnectOptions::new().rendezvous(&addr(2).to_string());
+    let mut connections = pair(&sim, &[host, ConnectOptions::new()]);
+    let mut lobbies = lobbies(&connections);
+    meet(&sim, &mut connections, &mut lobbies, LIMIT, || ()).unwrap();
+    let agreed = lobbies[1].agreed().unwrap().expect("an agreement");
+    assert_eq!(connections[1].peer(agreed.peer).addr, Some(addr(0)));
+    assert_eq!((connections[1].progress(), connections[1].failure()), ("direct".to_owned(), None));
+    assert!(sim.borrow().now() < Duration::from_secs(1));
+}
+
+#[test]
+fn addresses_are_left_out_where_they_are_hidden_or_not_wanted() {
+    let sim = SimNetwork::new(3);
+    let host = |options: ConnectOptions| {
+        let options = options.rendezvous(&addr(2).to_string());
+        let host = Connection::host_on(&options, socket(&sim, 0), &[addr(0)]).unwrap();
+        host.share().parse::<Invite>().unwrap()
+    };
+    let open = host(ConnectOptions::new());
+    assert_eq!(open.addresses(), [addr(0)]);
+    let hidden = || ConnectOptions::new().relay(RelayPolicy::Only);
+    for options in [hidden(), ConnectOptions::new().leave_addresses_out()] {
+        assert!(host(options).addresses().is_empty());
+    }
+    let without = ConnectOptions::new().leave_addresses_out();
+    assert!(Connection::host_on(&without, socket(&sim, 0), &[addr(0)]).is_err(), "it would have no way");
+    // A joiner that hides sends nothing to the addresses.
+    sim.borrow_mut().network.record(Recording::Full);
+    let mut joiner = Connection::join_on(&hidden(), socket(&sim, 1), &[addr(1)], &open.to_string()).unwrap();
+    let mut lobby = joiner.lobby(config()).unwrap();
+    for _ in 0..20 {
+        joiner.poll(&mut lobby).unwrap();
+        sim.borrow_mut().pass(Duration::from_millis(100));
+    }
+    assert!(!joiner.no_answer(LIMIT).to_string().contains("10.0.0.1"), "they were not tried");
+    let sim = sim.borrow();
+    let mut sent = sim.network.transcript().entries().iter().filter(|entry| entry.from == addr(1)).peekable();
+    assert!(sent.peek().is_some() && sent.all(|entry| entry.to == addr(2)));
+}
+
+#[test]
+fn silent_rendezvous_is_named_and_no_made_up_address() {
+    let sim = SimNetwork::new(3);
+    let host = ConnectOptions::new().rendezvous(&addr(2).to_string()).leave_addresses_out();
     let mut connections = pair(&sim, &[host, ConnectOptions::new()]);
     let mut lobbies = lobbies(&connections);
     let silent = "The rendezvous at 10.0.0.3:7000 does not answer.";

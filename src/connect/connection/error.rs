@@ -72,6 +72,11 @@ impl ConnectError {
         Self::Name { name: name.to_owned(), why: error.to_string() }
     }
 
+    /// The rendezvous has not brought the host, and neither have its addresses.
+    pub(super) fn neither(why: &str, at: &[SocketAddr]) -> Self {
+        Self::NoPath { why: format!("{why} The host did not answer at {} either.", text::list(at)) }
+    }
+
     /// A file of keys cannot be used.
     pub(super) fn key_file(path: &Path, error: &io::Error) -> Self {
         Self::KeyFile { path: path.to_owned(), why: error.to_string() }

@@ -108,6 +108,8 @@ enum Role {
         at: Vec<SocketAddr>,
         /// Whether the key of the host is known, from its invite or its offer.
         is_invited: bool,
+        /// Why the server that the invite names is not asked, if it is not.
+        unfound: Option<String>,
     },
 }
 
@@ -305,7 +307,11 @@ impl<D: Datagrams> Connection<D> {
     #[must_use]
     pub fn failure(&self) -> Option<ConnectError> {
         let paths = self.layers.paths().filter(|paths| !self.is_host() || paths.is_manual())?;
-        paths.failure(self.driver.now())
+        let failure = paths.failure(self.driver.now())?;
+        Some(match &self.role {
+            Role::Join { at, .. } if !at.is_empty() => ConnectError::neither(&failure.to_string(), at),
+            _ => failure,
+        })
     }
 
     /// The error for a joiner whose lobby has [timed out](LobbyError::TimedOut): it names outer addresses, and the likely
@@ -314,6 +320,7 @@ impl<D: Datagrams> Connection<D> {
     pub fn no_answer(&self, after: Duration) -> ConnectError {
         let (at, is_invited) = match &self.role {
             Role::Host => (Vec::new(), false),
+            Role::Join { at, unfound: Some(why), .. } => return ConnectError::neither(why, at),
             Role::Join { at, is_invited, .. } => (at.clone(), *is_invited),
         };
         ConnectError::NoAnswer { at, after, advice: self.layers.advice(self.hint(), is_invited) }

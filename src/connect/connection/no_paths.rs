@@ -4,8 +4,9 @@ use super::ConnectError;
 use super::opening::{Here, Opening};
 use super::peer::{ConnectionStats, PeerInfo};
 use crate::Protocol;
-use crate::connect::invite::Rendezvous;
+use crate::connect::invite::{Rendezvous, ServerName};
 use crate::connect::seal::{Seal, Sealed};
+use crate::net::system::Servers;
 use core::time::Duration;
 use std::net::SocketAddr;
 
@@ -38,11 +39,16 @@ fn without() -> ConnectError {
 }
 
 impl Paths {
-    pub(super) fn host(_: &Opening<'_>, _: &Seal, _: SocketAddr) -> Result<(Self, Rendezvous), ConnectError> {
+    pub(super) fn host(
+        _: &Opening<'_>,
+        _: &Seal,
+        _: Servers,
+        _: Option<&ServerName>,
+    ) -> Result<(Self, Rendezvous), ConnectError> {
         Err(without())
     }
 
-    pub(super) fn join(_: &Opening<'_>, _: &Rendezvous) -> Result<Self, ConnectError> {
+    pub(super) fn join(_: &Opening<'_>, _: &Rendezvous, _: Vec<SocketAddr>) -> Result<Self, ConnectError> {
         Err(without())
     }
 

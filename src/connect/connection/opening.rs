@@ -9,14 +9,16 @@ use super::{ConnectError, ConnectOptions, Connection, Role, Share};
 use crate::connect::seal::Seal;
 use crate::net::private::{self, KeyLog};
 use crate::net::{Datagrams, Driver, system};
-use crate::{Invite, MAX_ADDRESSES_PER_FAMILY, canonical};
-use std::net::SocketAddr;
+use crate::{Invite, MAX_ADDRESSES_PER_FAMILY, Rendezvous, ServerName, canonical};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
 
 /// The port of a rendezvous for which none is named.
 const RENDEZVOUS_PORT: u16 = 3479;
 
 const NEVER_BARE: &str = "an invite or an offer is never used bare: leave bare out";
 const NO_ADDRESS: &str = "this transport has no address for an invite";
+const NO_RENDEZVOUS: &str = "only an invite with a rendezvous can do without addresses";
 const HIDDEN: &str = "a relay hides the address of this machine only where both meet at a rendezvous: host with one, or join by an \
                       invite that names one";
 
@@ -25,6 +27,16 @@ const HIDDEN: &str = "a relay hides the address of this machine only where both 
 pub(super) struct Here {
     /// The addresses with the port of the socket, those that the player has named first.
     pub(super) addresses: Vec<SocketAddr>,
+    /// How many of them the player has named.
+    named: usize,
+}
+
+/// Whether an address is one of a private network, or of this machine alone.
+fn is_private(ip: IpAddr) -> bool {
+    match ip {
+        IpAddr::V4(ip) => ip.is_private() || ip.is_link_local() || ip.is_loopback(),
+        IpAddr::V6(ip) => ip.is_unique_local() || ip.is_loopback(),
+    }
 }
 
 impl Here {
@@ -34,13 +46,18 @@ impl Here {
             0 => SocketAddr::new(addr.ip(), port),
             _ => *addr,
         });
-        let mut addresses: Vec<SocketAddr> = Vec::new();
-        for addr in named.chain(own.iter().copied()).map(canonical) {
-            if !addresses.contains(&addr) {
-                addresses.push(addr);
-            }
+        let mut here = Self { addresses: Vec::new(), named: 0 };
+        named.for_each(|addr| here.add(addr));
+        here.named = here.addresses.len();
+        own.iter().for_each(|addr| here.add(*addr));
+        here
+    }
+
+    fn add(&mut self, addr: SocketAddr) {
+        let addr = canonical(addr);
+        if !self.addresses.contains(&addr) {
+            self.addresses.push(addr);
         }
-        Self { addresses }
     }
 
     /// This machine with an address that its router forwards, behind the one by which it reaches the router.
@@ -50,13 +67,22 @@ impl Here {
         if let Some(mapped) = mapped.filter(|mapped| !addresses.contains(mapped)) {
             addresses.insert(addresses.len().min(1), mapped);
         }
-        Self { addresses }
+        Self { addresses, named: self.named }
     }
 
     /// The addresses for an invite: as many of each family as it holds.
-    fn invited(&self) -> impl Iterator<Item = SocketAddr> {
-        let of = |v6: bool| self.addresses.iter().copied().filter(move |addr| addr.is_ipv6() == v6);
-        of(false).take(MAX_ADDRESSES_PER_FAMILY).chain(of(true).take(MAX_ADDRESSES_PER_FAMILY))
+    fn invited(&self) -> Vec<SocketAddr> {
+        as_many_as_fit(self.addresses.iter().copied())
+    }
+
+    /// The addresses for an invite beside a rendezvous, which brings the others: those that the player has named, and private ones, of
+    /// IPv6 only where there is none of IPv4.
+    fn invited_beside_rendezvous(&self) -> Vec<SocketAddr> {
+        let (named, own) = self.addresses.split_at(self.named);
+        let is_private = |addr: &&SocketAddr| is_private(addr.ip());
+        let has_v4 = own.iter().filter(is_private).any(SocketAddr::is_ipv4);
+        let private = own.iter().filter(is_private).filter(|addr| addr.is_ipv4() == has_v4);
+        as_many_as_fit(named.iter().chain(private).copied())
     }
 
     /// The addresses for a search for paths. A rendezvous on this machine brings players on this machine together, which may have
@@ -69,6 +95,13 @@ impl Here {
     }
 }
 
+/// As many addresses of each family as an invite holds.
+fn as_many_as_fit(addresses: impl Iterator<Item = SocketAddr>) -> Vec<SocketAddr> {
+    let families: (Vec<_>, Vec<_>) = addresses.partition(SocketAddr::is_ipv4);
+    let some = |family: Vec<SocketAddr>| family.into_iter().take(MAX_ADDRESSES_PER_FAMILY);
+    some(families.0).chain(some(families.1)).collect()
+}
+
 /// A connection that is being opened: its options, the time, and this machine.
 pub(super) struct Opening<'a> {
     pub(super) options: &'a ConnectOptions,
@@ -78,6 +111,8 @@ pub(super) struct Opening<'a> {
     /// Whether an offer waits for the router.
     #[cfg(feature = "nat")]
     pub(super) awaits_port: bool,
+    /// Looks up the addresses of a server.
+    pub(super) resolve: fn(&str, u16) -> io::Result<system::Servers>,
 }
 
 /// The parts of a connection besides its driver.
@@ -130,6 +165,7 @@ impl<D: Datagrams> Connection<D> {
             here: Here::new(&options.public, addresses),
             #[cfg(feature = "nat")]
             awaits_port: ports.is_some(),
+            resolve: system::resolve_all,
         };
         let Opened { mut layers, role, share } = match host {
             None => opening.host()?,
@@ -193,12 +229,26 @@ impl Opening<'_> {
                 let key = seal.public_key().ok_or(ConnectError::Randomness)?;
                 let unusable = |error: crate::InviteError| ConnectError::Text { why: error.to_string() };
                 match &options.rendezvous {
-                    Some(name) => {
-                        let failed = |error| ConnectError::name(name, &error);
-                        let server = system::resolve(name, RENDEZVOUS_PORT).map_err(failed)?;
-                        let (paths, rendezvous) = Paths::host(self, &seal, canonical(server))?;
-                        let invite = Invite::with_rendezvous(key, [], rendezvous).map_err(unusable)?;
+                    Some(text) => {
+                        let failed = |error| ConnectError::name(text, &error);
+                        let (server, others) = (self.resolve)(text, RENDEZVOUS_PORT).map_err(failed)?;
+                        let (name, port) = system::host_and_port(text, RENDEZVOUS_PORT);
+                        let name = ServerName::new(name, port);
+                        let servers = (canonical(server), others);
+                        let (paths, rendezvous) = Paths::host(self, &seal, servers, name.as_ref())?;
+                        let shows = !options.hides() && !options.leaves_addresses_out;
+                        let addresses = if shows { here.invited_beside_rendezvous() } else { Vec::new() };
+                        let invite = match name {
+                            None => Invite::with_rendezvous(key, addresses, rendezvous),
+                            Some(name) => {
+                                Invite::with_named_rendezvous(key, addresses, name, rendezvous.room)
+                            }
+                        };
+                        let invite = invite.map_err(unusable)?;
                         (Layers::Reached(Box::new(seal), Box::new(paths)), invite.to_string())
+                    }
+                    None if options.leaves_addresses_out => {
+                        return Err(ConnectError::Options { why: NO_RENDEZVOUS });
                     }
                     None if here.addresses.is_empty() => {
                         return Err(ConnectError::Options { why: NO_ADDRESS });
@@ -213,14 +263,27 @@ impl Opening<'_> {
         Ok(Opened { layers, role: Role::Host, share })
     }
 
+    /// The rendezvous of an invite, and its other addresses.
+    fn meeting_place(&self, invite: &Invite) -> Result<Option<(Rendezvous, Vec<SocketAddr>)>, ConnectError> {
+        let literal = invite.rendezvous().map(|rendezvous| (*rendezvous, Vec::new()));
+        let Some((server, room)) = invite.named_rendezvous() else { return Ok(literal) };
+        match (self.resolve)(server.name(), server.port()) {
+            Ok((server, others)) => Ok(Some((Rendezvous { server: canonical(server), room }, others))),
+            Err(error) if literal.is_none() => Err(ConnectError::name(server.name(), &error)),
+            Err(_) => Ok(literal),
+        }
+    }
+
     /// The layers of a joiner, the host's inner and outer addresses, and the text for the host.
     pub(super) fn join(&self, named: &Named) -> Result<Opened, ConnectError> {
         let options = self.options;
         let is_bare = matches!(options.access, Access::Bare | Access::Trusted);
-        let meets = matches!(named, Named::Invited(invite) if invite.rendezvous().is_some());
+        let meets = |invite: &Invite| invite.rendezvous().is_some() || invite.named_rendezvous().is_some();
+        let meets = matches!(named, Named::Invited(invite) if meets(invite));
         if options.hides() && !meets {
             return Err(ConnectError::Options { why: HIDDEN });
         }
+        let mut unfound = None;
         let (layers, at, share) = match named {
             Named::Invited(_) | Named::Offered(_) if is_bare => {
                 return Err(ConnectError::Options { why: NEVER_BARE });
@@ -234,22 +297,31 @@ impl Opening<'_> {
                 let (paths, seal, answer) = Paths::answer(self, offer)?;
                 (Layers::Reached(Box::new(seal), Box::new(paths)), Vec::new(), answer.unwrap_or_default())
             }
-            Named::Invited(invite) => match invite.rendezvous() {
-                Some(rendezvous) => {
-                    let paths = Paths::join(self, rendezvous)?;
-                    let seal = Seal::join_by_signal(options.drawn()?, *invite.key())?;
-                    (Layers::Reached(Box::new(seal), Box::new(paths)), Vec::new(), String::new())
+            Named::Invited(invite) => {
+                let at = if options.hides() { Vec::new() } else { invite.addresses().to_vec() };
+                let place = match self.meeting_place(invite) {
+                    // Two players in one network need no server: without the internet no name is found.
+                    Err(error) if !at.is_empty() => {
+                        unfound = Some(error.to_string());
+                        None
+                    }
+                    place => place?,
+                };
+                let (drawn, key) = (options.drawn()?, *invite.key());
+                match place.filter(|_| cfg!(feature = "nat") || at.is_empty()) {
+                    Some((rendezvous, others)) => {
+                        let paths = Paths::join(self, &rendezvous, others)?;
+                        let mut seal = Seal::join_by_signal(drawn, key)?;
+                        seal.ask_at(&at)?;
+                        (Layers::Reached(Box::new(seal), Box::new(paths)), at, String::new())
+                    }
+                    None => (Layers::Sealed(Box::new(Seal::join(drawn, key, &at)?)), at, String::new()),
                 }
-                None => {
-                    let at = invite.addresses().to_vec();
-                    let seal = Seal::join(options.drawn()?, *invite.key(), &at)?;
-                    (Layers::Sealed(Box::new(seal)), at, String::new())
-                }
-            },
+            }
         };
         let target = layers.seal().map_or(at.first().copied(), Seal::target);
         let target = target.ok_or(ConnectError::Options { why: "there is no address to join" })?;
-        let role = Role::Join { target, at, is_invited: !matches!(named, Named::At(_)) };
+        let role = Role::Join { target, at, is_invited: !matches!(named, Named::At(_)), unfound };
         Ok(Opened { layers, role, share })
     }
 }
@@ -306,10 +378,77 @@ mod tests {
             .map(|text| at(&text))
             .collect();
         let here = Here::new(&[], &own);
-        let (v6, v4): (Vec<_>, Vec<_>) = here.invited().partition(SocketAddr::is_ipv6);
+        let (v6, v4): (Vec<_>, Vec<_>) = here.invited().into_iter().partition(SocketAddr::is_ipv6);
         assert_eq!((v4.len(), v6.len()), (MAX_ADDRESSES_PER_FAMILY, MAX_ADDRESSES_PER_FAMILY));
         assert_eq!((v4[0], v6[0]), (at("10.0.0.1:7000"), at("[2001:db8::1]:7000")));
         assert!(Invite::new([7; 32], here.invited()).is_ok());
+    }
+
+    #[test]
+    fn invite_with_a_rendezvous_has_named_and_private_addresses() {
+        let invited = |public: &[&str], own: &[&str]| {
+            let [public, own] =
+                [public, own].map(|texts| texts.iter().map(|text| at(text)).collect::<Vec<_>>());
+            let invited = Here::new(&public, &own).invited_beside_rendezvous();
+            invited.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let own = ["198.51.100.7:7", "192.168.1.7:7", "[2001:db8::7]:7", "[fd00::7]:7", "10.0.0.7:7"];
+        assert_eq!(invited(&[], &own), ["192.168.1.7:7", "10.0.0.7:7"]);
+        assert_eq!(invited(&["203.0.113.9:0"], &own[..2]), ["203.0.113.9:7", "192.168.1.7:7"]);
+        assert_eq!(invited(&[], &own[2..4]), ["[fd00::7]:7"], "no IPv4");
+        assert!(invited(&[], &[own[0], own[2]]).is_empty());
+        let many: Vec<String> = (1..9).map(|n| format!("10.0.0.{n}:7")).collect();
+        assert_eq!(invited(&[], &many.iter().map(|text| &**text).collect::<Vec<_>>()).len(), 4);
+    }
+
+    #[cfg(feature = "nat")]
+    fn opening(options: &ConnectOptions) -> Opening<'_> {
+        Opening {
+            options,
+            now: core::time::Duration::ZERO,
+            here: Here::new(&[], &[at("10.0.0.2:7000")]),
+            awaits_port: false,
+            resolve: |name, port| {
+                let (name, port) = system::host_and_port(name, port);
+                let other = SocketAddr::from(([0x2001, 0xdb8, 0, 0, 0, 0, 0, 1], port));
+                let found = name.eq_ignore_ascii_case("play.example.org");
+                let servers = found.then(|| (([192, 0, 2, 1], port).into(), vec![other]));
+                servers.ok_or_else(|| io::Error::other("no such name"))
+            },
+        }
+    }
+
+    #[cfg(feature = "nat")]
+    #[test]
+    fn name_of_a_rendezvous_is_in_the_invite_and_looked_up() {
+        let options = ConnectOptions::new().rendezvous("Play.example.org");
+        let invite: Invite = opening(&options).host().unwrap().share.parse().unwrap();
+        let (server, _) = invite.named_rendezvous().unwrap();
+        assert_eq!((server.name(), server.port(), invite.rendezvous()), ("play.example.org", 3479, None));
+        let joined = opening(&options).join(&Named::Invited(invite)).unwrap();
+        assert_eq!(joined.layers.paths().unwrap().progress(), "asking the rendezvous at 192.0.2.1:3479");
+        let Role::Join { at: asked, unfound: None, .. } = joined.role else { panic!("a joiner") };
+        assert_eq!(asked, [at("10.0.0.2:7000")]);
+    }
+
+    #[cfg(feature = "nat")]
+    #[test]
+    fn name_that_is_not_found_leaves_the_addresses() {
+        let (options, server) = (ConnectOptions::new(), ServerName::new("gone.example.org", 7).unwrap());
+        let join = |addresses: &[SocketAddr]| {
+            let addresses = addresses.iter().copied();
+            let invite = Invite::with_named_rendezvous([7; 32], addresses, server.clone(), [7; 16]).unwrap();
+            opening(&options).join(&Named::Invited(invite))
+        };
+        assert!(
+            matches!(join(&[]).map(|_| ()), Err(ConnectError::Name { name, .. }) if name == server.name())
+        );
+        let joined = join(&[at("10.0.0.9:7")]).unwrap();
+        assert!(matches!(joined.layers, Layers::Sealed(_)), "by its address alone");
+        let Role::Join { at: asked, unfound: Some(why), .. } = joined.role else { panic!("a joiner") };
+        let words = ConnectError::neither(&why, &asked).to_string();
+        assert!(words.starts_with("\"gone.example.org\" was not found."), "{words}");
+        assert!(words.ends_with(" The host did not answer at 10.0.0.9:7 either."), "{words}");
     }
 
     #[cfg(feature = "nat")]

@@ -49,6 +49,7 @@ pub struct ConnectOptions {
     pub(super) public: Vec<SocketAddr>,
     pub(super) key: Key,
     pub(super) rendezvous: Option<String>,
+    pub(super) leaves_addresses_out: bool,
     #[cfg(feature = "nat")]
     pub(super) stun: Option<String>,
     #[cfg(feature = "tls")]
@@ -69,6 +70,7 @@ impl Default for ConnectOptions {
             public: Vec::new(),
             key: Key::default(),
             rendezvous: None,
+            leaves_addresses_out: false,
             #[cfg(feature = "nat")]
             stun: None,
             #[cfg(feature = "tls")]
@@ -140,9 +142,18 @@ impl ConnectOptions {
     }
 
     /// Meets the guest at a rendezvous, which takes both through their routers: `host:port`, or `host` alone for port 3479.
-    /// A joiner finds it in the invite. Needs the feature `nat`.
+    /// A joiner finds it in the invite, by its name if that has a dot in it and by its address otherwise. The invite has the
+    /// [named](Self::public) and the private addresses of this machine too: they are tried beside the rendezvous, and bring two players in one
+    /// network together when it is down. Needs the feature `nat`.
     pub fn rendezvous(self, server: &str) -> Self {
         Self { rendezvous: Some(server.to_owned()), ..self }
+    }
+
+    /// Leaves the addresses of this machine out of an invite with a [rendezvous](Self::rendezvous): whoever reads the text learns none of
+    /// them. A machine that is [hidden](crate::RelayPolicy::Only) needs no such call.
+    #[cfg(feature = "nat")]
+    pub fn leave_addresses_out(self) -> Self {
+        Self { leaves_addresses_out: true, ..self }
     }
 
     /// Asks a STUN server for the address outside of the router, for [manual signalling](Self::manual_signalling): `host:port`, or

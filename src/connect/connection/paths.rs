@@ -6,7 +6,7 @@ use super::peer::{ConnectionStats, PeerInfo};
 use super::text::About;
 use crate::connect::invite::Answer;
 pub(super) use crate::connect::invite::Offer;
-use crate::connect::invite::Rendezvous;
+use crate::connect::invite::{Rendezvous, ServerName};
 use crate::connect::nat::{NatConfig, NatLayer, NatTraversal, NoWay, Progress};
 use crate::connect::seal::Seal;
 use crate::net::system;
@@ -83,17 +83,26 @@ impl Paths {
     pub(super) fn host(
         opening: &Opening<'_>,
         seal: &Seal,
-        server: SocketAddr,
+        (server, others): system::Servers,
+        name: Option<&ServerName>,
     ) -> Result<(Self, Rendezvous), ConnectError> {
         let secret =
             seal.secret_key().ok_or(ConnectError::Options { why: "only a host by invite has a room" })?;
-        let nat = NatTraversal::host(config(opening, Some(server))?, server, &secret)?;
+        let mut config = config(opening, Some(server))?;
+        (config.server_name, config.other_servers) = (name.cloned(), others);
+        let nat = NatTraversal::host(config, server, &secret)?;
         let rendezvous = nat.rendezvous().ok_or(ConnectError::Options { why: "only a host has a room" })?;
         Ok((Self::new(nat, None), rendezvous))
     }
 
-    pub(super) fn join(opening: &Opening<'_>, rendezvous: &Rendezvous) -> Result<Self, ConnectError> {
-        let config = config(opening, Some(rendezvous.server))?;
+    /// A joiner at a rendezvous, which has `others` as addresses too.
+    pub(super) fn join(
+        opening: &Opening<'_>,
+        rendezvous: &Rendezvous,
+        others: Vec<SocketAddr>,
+    ) -> Result<Self, ConnectError> {
+        let mut config = config(opening, Some(rendezvous.server))?;
+        config.other_servers = others;
         Ok(Self::new(NatTraversal::join(config, rendezvous)?, None))
     }
 
@@ -241,8 +250,8 @@ mod tests {
     #[test]
     fn search_has_the_policy_and_the_guests_of_the_options() {
         let options = ConnectOptions::new().relay(RelayPolicy::Never).guests(12);
-        let opening =
-            Opening { options: &options, now: Duration::ZERO, here: Here::new(&[], &[]), awaits_port: false };
+        let (now, here, resolve) = (Duration::ZERO, Here::new(&[], &[]), system::resolve_all);
+        let opening = Opening { options: &options, now, here, awaits_port: false, resolve };
         let config = config(&opening, None).unwrap();
         assert_eq!((config.relay, config.guests), (RelayPolicy::Never, 12));
     }

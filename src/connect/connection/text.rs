@@ -19,6 +19,13 @@ pub(super) enum Named {
 }
 
 impl Named {
+    /// The name of the rendezvous server in an invite.
+    #[cfg(feature = "udp")]
+    pub(super) fn server_name(&self) -> Option<&str> {
+        let Self::Invited(invite) = self else { return None };
+        invite.named_rendezvous().map(|(server, _)| server.name())
+    }
+
     /// Reads an invite, an offer or an address. An address without a port is refused, because it would be guessed.
     pub(super) fn read(text: &str) -> Result<Self, ConnectError> {
         let because = |why: String| ConnectError::Text { why };

@@ -8,6 +8,8 @@ use super::{ConnectError, ConnectOptions, Connection};
 use crate::net::local_addresses;
 #[cfg(feature = "tls")]
 use crate::net::stream::Trust;
+#[cfg(feature = "tls")]
+use crate::net::system;
 use crate::net::udp::{Udp, UdpDriver};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -22,7 +24,7 @@ impl Connection<Udp> {
         let driver = bind(options, options.bind)?;
         let addresses = own(driver.local_addr());
         let ports = ports(options, &driver, &addresses);
-        Self::open(options, driver, &addresses, None, ports)?.with_streams(options)
+        Self::open(options, driver, &addresses, None, ports)?.with_streams(options, None)
     }
 
     /// Joins a host from a UDP socket of its own. `text` is the host's invite, its offer, or its address.
@@ -33,16 +35,17 @@ impl Connection<Udp> {
         let named = Named::read(text)?;
         let driver = bind(options, options.bind)?;
         let addresses = own(driver.local_addr());
-        Self::open(options, driver, &addresses, Some(&named), None)?.with_streams(options)
+        let server = named.server_name();
+        Self::open(options, driver, &addresses, Some(&named), None)?.with_streams(options, server)
     }
 
     /// Lets the rendezvous and the relay be reached over TLS, where there are any. Their certificate has to be that of the name by
-    /// which the rendezvous is known, or of its address if it has none.
+    /// which the invite or the options know the rendezvous, or of its address if it has none.
     #[cfg(feature = "tls")]
-    fn with_streams(mut self, options: &ConnectOptions) -> Result<Self, ConnectError> {
+    fn with_streams(mut self, options: &ConnectOptions, invited: Option<&str>) -> Result<Self, ConnectError> {
         let Some(paths) = self.layers.paths_mut() else { return Ok(self) };
         let Some(server) = paths.server() else { return Ok(self) };
-        let name = options.rendezvous.as_deref().map_or_else(|| server.ip().to_string(), host_of);
+        let name = certificate_name(options, invited, server);
         let failed = |error: io::Error| ConnectError::Trust { why: error.to_string() };
         let trust = Trust::new(&name, options.authorities.as_deref()).map_err(failed)?;
         self.driver.transport_mut().trust(trust).map_err(failed)?;
@@ -51,7 +54,7 @@ impl Connection<Udp> {
     }
 
     #[cfg(not(feature = "tls"))]
-    fn with_streams(self, _: &ConnectOptions) -> Result<Self, ConnectError> {
+    fn with_streams(self, _: &ConnectOptions, _: Option<&str>) -> Result<Self, ConnectError> {
         Ok(self)
     }
 
@@ -81,6 +84,13 @@ impl Connection<Udp> {
     }
 }
 
+/// The name that the certificate of the rendezvous has to be for: that in the invite, else that in the options, else its address.
+#[cfg(feature = "tls")]
+fn certificate_name(options: &ConnectOptions, invited: Option<&str>, server: SocketAddr) -> String {
+    let chosen = options.rendezvous.as_deref().map(|text| system::host_and_port(text, 0).0);
+    invited.or(chosen).map_or_else(|| server.ip().to_string(), str::to_owned)
+}
+
 fn bind(options: &ConnectOptions, addr: SocketAddr) -> Result<UdpDriver, ConnectError> {
     if options.access == Access::Trusted {
         return Err(ConnectError::Options { why: "UDP does not encrypt: leave encrypted_by_transport out" });
@@ -104,19 +114,6 @@ fn ports(_: &ConnectOptions, _: &UdpDriver, _: &[SocketAddr]) -> Option<Ports> {
     None
 }
 
-/// The name of a machine without a port.
-#[cfg(feature = "tls")]
-fn host_of(text: &str) -> String {
-    let bare = text.trim_start_matches('[').trim_end_matches(']');
-    if bare.parse::<IpAddr>().is_ok() {
-        return bare.to_owned();
-    }
-    match text.rsplit_once(':') {
-        Some((host, port)) if port.parse::<u16>().is_ok() => host.trim_matches(['[', ']']).to_owned(),
-        _ => text.to_owned(),
-    }
-}
-
 /// The addresses under which others may reach a socket: its own, or those of all interfaces; loopback on a machine without
 /// a network.
 fn own(bound: SocketAddr) -> Vec<SocketAddr> {
@@ -134,25 +131,30 @@ fn own(bound: SocketAddr) -> Vec<SocketAddr> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Protocol;
     use crate::connect::rendezvous::{Registration, RendezvousConfig, RendezvousEvent, RendezvousServer};
     use crate::connect::seal::Randomness;
     use crate::protocol::stream_addr::{is_stream, stream_addr};
+    use crate::{Invite, Protocol, ServerName};
     use core::time::Duration;
 
     #[test]
-    fn name_of_a_server_has_no_port() {
-        for (text, name) in [
-            ("play.example.org", "play.example.org"),
-            ("play.example.org:3479", "play.example.org"),
-            ("192.0.2.1:7", "192.0.2.1"),
-            ("192.0.2.1", "192.0.2.1"),
-            ("2001:db8::1", "2001:db8::1"),
-            ("[2001:db8::1]", "2001:db8::1"),
-            ("[2001:db8::1]:7", "2001:db8::1"),
-        ] {
-            assert_eq!(host_of(text), name);
-        }
+    fn certificate_is_for_the_name_in_the_invite() {
+        let server = "192.0.2.1:3479".parse().unwrap();
+        let (none, named) = (ConnectOptions::new(), ConnectOptions::new().rendezvous("play.example.org:7"));
+        let invite = Invite::with_named_rendezvous(
+            [7; 32],
+            [],
+            ServerName::new("moved.example.org", 7).unwrap(),
+            [7; 16],
+        );
+        let invited = Named::read(&invite.unwrap().to_string()).unwrap();
+        let name = |options, named: Option<&Named>| {
+            certificate_name(options, named.and_then(Named::server_name), server)
+        };
+        assert_eq!(name(&none, Some(&invited)), "moved.example.org");
+        assert_eq!(name(&named, Some(&invited)), "moved.example.org");
+        assert_eq!(name(&named, None), "play.example.org");
+        assert_eq!(name(&none, None), "192.0.2.1");
     }
 
     /// A host at the end of a stream.
