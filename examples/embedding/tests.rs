@@ -1,4 +1,5 @@
-//! Holds that the code in `docs/EMBEDDING.md` and `docs/EMULATORS.md` is that of the example, and that the example works.
+//! Holds that the code in `docs/EMBEDDING.md`, `docs/EMULATORS.md` and `docs/MIGRATING.md` is that of the examples, and that this example
+//! works.
 
 use crate::offline;
 use crate::online;
@@ -13,9 +14,12 @@ use rebout::{
 use std::collections::HashMap;
 use std::time::Duration;
 
-const PAGES: [(&str, usize); 2] =
-    [(include_str!("../../docs/EMBEDDING.md"), 10), (include_str!("../../docs/EMULATORS.md"), 6)];
-const SOURCES: [(&str, &str); 9] = [
+const PAGES: [(&str, usize); 3] = [
+    (include_str!("../../docs/EMBEDDING.md"), 10),
+    (include_str!("../../docs/EMULATORS.md"), 6),
+    (include_str!("../../docs/MIGRATING.md"), 3),
+];
+const SOURCES: [(&str, &str); 11] = [
     ("volley.rs", include_str!("volley.rs")),
     ("online.rs", include_str!("online.rs")),
     ("engine.rs", include_str!("engine.rs")),
@@ -25,6 +29,8 @@ const SOURCES: [(&str, &str); 9] = [
     ("offline.rs", include_str!("offline.rs")),
     ("sticks.rs", include_str!("sticks.rs")),
     ("the game on Bevy", include_str!("../bevy/src/online.rs")),
+    ("the tug of war on GGRS", include_str!("../../benches/peers/examples/tug_ggrs.rs")),
+    ("the tug of war on Rebout", include_str!("../../benches/peers/examples/tug_rebout.rs")),
 ];
 
 /// Lines without what is left of all of them.
