@@ -1,5 +1,4 @@
-//! Holds that the code in `docs/EMBEDDING.md`, `docs/EMULATORS.md` and `docs/MIGRATING.md` is that of the examples, and that this example
-//! works.
+//! Holds that the code on the pages about embedding is that of the examples, and that this example works.
 
 use crate::offline;
 use crate::online;
@@ -14,9 +13,11 @@ use rebout::{
 use std::collections::HashMap;
 use std::time::Duration;
 
-const PAGES: [(&str, usize); 3] = [
-    (include_str!("../../docs/EMBEDDING.md"), 10),
-    (include_str!("../../docs/EMULATORS.md"), 6),
+const PAGES: [(&str, usize); 5] = [
+    (include_str!("../../docs/EMBEDDING.md"), 7),
+    (include_str!("../../docs/EMULATORS.md"), 8),
+    (include_str!("../../docs/ENGINES.md"), 7),
+    (include_str!("../../docs/INPUT.md"), 2),
     (include_str!("../../docs/MIGRATING.md"), 3),
 ];
 const SOURCES: [(&str, &str); 11] = [
