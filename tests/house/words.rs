@@ -1,4 +1,4 @@
-//! No sentence of a comment or a page opens with "What", "Whatever" or "So".
+//! No sentence of a comment or a page opens with "What", "Whatever" or "So". A question may.
 
 use crate::files;
 use crate::pages::pages;
@@ -14,7 +14,8 @@ fn vague_sentence(text: &str) -> Option<&str> {
         .map(|at| text[at..].trim_start_matches([')', '"', '*', '_', '`', '(', ' ']))
         .find(|sentence| {
             let word = sentence.split(|c: char| !c.is_alphanumeric()).next();
-            word.is_some_and(|word| VAGUE_OPENINGS.contains(&word))
+            let asks = sentence.find(['.', '!', '?']).is_some_and(|at| sentence[at..].starts_with('?'));
+            !asks && word.is_some_and(|word| VAGUE_OPENINGS.contains(&word))
         })
 }
 
@@ -87,7 +88,7 @@ fn sentence_and_page_parsers_find_each() {
     for text in ["What it is.", "A thing. So it is.", "(It is.) Whatever comes.", "**What is kept.**"] {
         assert!(vague_sentence(text).is_some(), "{text}");
     }
-    for text in ["Say what it is, so that it helps.", "Sofas. Whatsoever.", "It is `What`."] {
+    for text in ["Say what it is, so that it helps.", "Sofas. Whatsoever.", "It is `What`.", "What is it?"] {
         assert!(vague_sentence(text).is_none(), "{text}");
     }
     let blocks = prose("# A\nb\nc\n\n- d\n```\ncode\n```\n| e | f |");
