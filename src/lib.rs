@@ -100,7 +100,7 @@
 //! | `rendezvous` | with the feature `nat`: the server where a joiner finds its host |
 //! | [`net`] | the driver for UDP and other transports |
 //! | `lab` | for tests, with the feature `lab`: a simulated network, matches with an oracle, forged datagrams, a relay that behaves like a bad link |
-//! | [`wire`] | encoding and decoding of RBN1, GAME and R-Type packets; `docs/WIRE.md` describes the whole protocol |
+//! | [`wire`] | encoding and decoding of RBN1, GAME and R-Type packets; `docs/WIRE.md` describes the protocol |
 //! | `math`, [`Rng`] | with the feature `fixed`, fixed-point numbers; randomness for a simulation |
 
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! The test vectors of `docs/WIRE.md`, computed from the page alone: with `snow`, `ring` and BLAKE2s, and nothing of this
+//! The test vectors of `docs/vectors`, computed from the pages alone: with `snow`, `ring` and BLAKE2s, and nothing of this
 //! crate. Another implementation can begin like this.
 
 use blake2::{Blake2s256, Digest};
@@ -8,11 +8,15 @@ use snow::resolvers::{CryptoResolver, DefaultResolver};
 use snow::types::{Cipher, Dh, Hash, Random};
 use std::hash::Hasher;
 
-const PAGE: &str = include_str!("../docs/WIRE.md");
+const VECTORS: &str = concat!(
+    include_str!("../docs/vectors/encryption.txt"),
+    "\n",
+    include_str!("../docs/vectors/rendezvous.txt")
+);
 
 fn block(name: &str) -> Vec<u8> {
-    let (_, rest) = PAGE.split_once(&format!("```vector {name}\n")).expect("the block is on the page");
-    let lines = rest.split("```").next().unwrap().lines().map(|line| line.split(';').next().unwrap());
+    let (_, rest) = VECTORS.split_once(&format!("[{name}]\n")).expect("the block is in a file");
+    let lines = rest.split("\n\n").next().unwrap().lines().map(|line| line.split(';').next().unwrap());
     lines.flat_map(str::split_whitespace).map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
 }
 
@@ -202,8 +206,8 @@ fn the_packets_of_a_rendezvous_follow_from_its_key() {
         if block(&format!("rendezvous-{name}")) != parts.concat() {
             let lines =
                 parts.iter().map(|part| part.iter().map(|b| format!("{b:02X} ")).collect::<String>() + "\n");
-            wrong += &format!("```vector rendezvous-{name}\n{}```\n", lines.collect::<String>());
+            wrong += &format!("[rendezvous-{name}]\n{}\n", lines.collect::<String>());
         }
     }
-    assert!(wrong.is_empty(), "the page should have\n{wrong}");
+    assert!(wrong.is_empty(), "the file should have\n{wrong}");
 }

@@ -125,7 +125,7 @@ fn replayed_checks_and_answers_move_no_path() {
     assert!((1..=16).contains(&checked), "{checked} strangers were checked, eight for each player at most");
 }
 
-/// A signal as `docs/WIRE.md` has it, with these candidates.
+/// A signal as `docs/PATHS.md` has it, with these candidates.
 fn signal(candidates: &[SocketAddr]) -> Vec<u8> {
     let mut text = vec![1, 0, 0, 1, 0];
     text.extend(b"EVIL");

@@ -88,7 +88,7 @@ fn invite_with_one_address_has_77_characters() {
 
 #[test]
 fn the_page_about_the_wire_shows_this_invite() {
-    let page = include_str!("../../docs/WIRE.md");
+    let page = include_str!("../../docs/ENCRYPTION.md");
     let block = page.split("```invite\n").nth(1).expect("a block with an invite");
     assert_eq!(read(block.split("```").next().unwrap()), Ok(one_v4()));
 }

@@ -40,7 +40,7 @@ fn name_is_read_back_and_has_few_characters() {
 
 #[test]
 fn the_page_about_the_wire_shows_this_name() {
-    let page = include_str!("../../docs/WIRE.md");
+    let page = include_str!("../../docs/ENCRYPTION.md");
     let block = page.split("```invite\n").nth(2).expect("a second block with an invite");
     assert_eq!(block.split("```").next().unwrap().trim(), named().to_string());
 }

@@ -1,4 +1,4 @@
-//! Holds that every block of bytes and every hash in `docs/WIRE.md` is the one that the code sends.
+//! Holds that every block of bytes and every hash in `docs/WIRE.md` and `docs/RTYPE.md` is the one that the code sends.
 
 use core::time::Duration;
 use rebout::lab::wire::message::{
@@ -17,7 +17,7 @@ use rebout::{
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-const PAGE: &str = include_str!("../../docs/WIRE.md");
+const PAGE: &str = concat!(include_str!("../../docs/WIRE.md"), include_str!("../../docs/RTYPE.md"));
 
 /// The blocks of the page that are called `kind name`, each with its lines.
 fn blocks(kind: &str) -> Vec<(String, Vec<String>)> {
@@ -161,7 +161,7 @@ fn shown() -> BTreeMap<String, Vec<u8>> {
     shown
 }
 
-/// The packets of section 18.
+/// The packets of R-Type.
 fn rtype_packets() -> [(&'static str, bool, u16, RtypePayload<'static>); 12] {
     [
         ("hello", true, 0x2000, RtypePayload::Hello { version: RtypePacket::VERSION, name: "Ada" }),

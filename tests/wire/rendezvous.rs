@@ -219,19 +219,18 @@ proptest! {
     }
 }
 
-const PAGE: &str = include_str!("../../docs/WIRE.md");
+const VECTORS: &str = include_str!("../../docs/vectors/rendezvous.txt");
 
-/// A block of the page.
+/// A block of the file.
 fn block(name: &str) -> Vec<u8> {
-    let (_, rest) =
-        PAGE.split_once(&format!("```vector rendezvous-{name}\n")).expect("the block is on the page");
-    let lines = rest.split("```").next().unwrap().lines().map(|line| line.split(';').next().unwrap());
+    let (_, rest) = VECTORS.split_once(&format!("[rendezvous-{name}]\n")).expect("the block is in the file");
+    let lines = rest.split("\n\n").next().unwrap().lines().map(|line| line.split(';').next().unwrap());
     lines.flat_map(str::split_whitespace).map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
 }
 
 /// `tests/vectors.rs` computes these blocks without this crate.
 #[test]
-fn the_page_has_the_bytes_that_the_code_writes() {
+fn the_vectors_are_the_bytes_that_the_code_writes() {
     let [mut init, mut resp] = [[0; 53]; 2];
     (init[0], resp[0]) = (0xE2, 0xE3);
     let Ok(Packet::Register(register)) = decode(&block("register")) else { panic!() };

@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn the_signal_on_the_page_is_this_one() {
-        let page = include_str!("../../../docs/WIRE.md");
+        let page = include_str!("../../../docs/PATHS.md");
         let block = page.split("```signal\n").nth(1).unwrap().split("```").next().unwrap();
         let digits = block.lines().flat_map(|line| line.split(';').next().unwrap().split_whitespace());
         let text: Vec<u8> = digits.map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();

@@ -5,7 +5,7 @@
 //! the client of it, on both sides.
 //!
 //! Signals (INIT, RESP, and SIGNALs of a connection that exists) are opaque here: the server sees ciphertext. Registrations are signed by the key that the room is named
-//! after, and no answer is longer than its request. `docs/WIRE.md` has the bytes, `docs/SECURITY.md` says what the server
+//! after, and no answer is longer than its request. `docs/PATHS.md` has the bytes, `docs/SECURITY.md` says what the server
 //! learns and what a watcher can do.
 //!
 //! | file | has |

@@ -2,7 +2,7 @@
 //!
 //! A [`Seal`] goes around a lobby and later around its session: `seal.around(&mut lobby)` is a [`Protocol`](crate::Protocol) that a driver
 //! runs like any other. A stranger can neither read, forge, replay nor change a packet of a sealed link; `docs/SECURITY.md`
-//! says what is left to do for whom, and `docs/WIRE.md` has the bytes.
+//! says what is left to do for whom, and `docs/ENCRYPTION.md` has the bytes.
 //!
 //! - **By invite** the joiner knows the host's public key ([`Seal::public_key`]). Knowing it is the right to join, and nobody
 //!   else can pose as the host.

@@ -1,6 +1,6 @@
 //! Sealed packets: the handshake of a sealed link, and the envelopes of everything after it. Big-endian.
 //!
-//! This is the layout alone, without a key: a decoded packet is well-formed and nothing more. `docs/WIRE.md` says what
+//! This is the layout alone, without a key: a decoded packet is well-formed and nothing more. `docs/ENCRYPTION.md` says what
 //! makes it believed.
 
 use super::broken_rules::broken_rules;

@@ -1,4 +1,4 @@
-//! The test vectors of `docs/WIRE.md`, as this crate computes them. `tests/vectors.rs` computes them without it.
+//! The test vectors of `docs/vectors/encryption.txt`, as this crate computes them. `tests/vectors.rs` computes them without it.
 
 use crate::connect::seal::channel::Channel;
 use crate::connect::seal::code::{Comparison, commitment};
@@ -11,7 +11,7 @@ use crate::protocol::time::Time;
 use crate::wire::seal::{self, InitHead, Kind, Pattern, Request, Retry};
 use std::collections::BTreeMap;
 
-const PAGE: &str = include_str!("../../../../docs/WIRE.md");
+const VECTORS: &str = include_str!("../../../../docs/vectors/encryption.txt");
 const NONCE: u64 = 0x1122_3344_5566_7788;
 const COOKIE: u64 = 0xC1C2_C3C4_C5C6_C7C8;
 /// The joiner's number of its REQUEST and of its INIT, and the host's number of the connection.
@@ -19,11 +19,11 @@ const REQUEST_INDEX: u16 = 0x0A0B;
 const JOINER: u16 = 0x0A0C;
 const HOST: u16 = 0x0C0D;
 
-/// The bytes of a block of the page.
+/// The bytes of a block of the file.
 fn block(name: &str) -> Vec<u8> {
-    let start = format!("```vector {name}\n");
-    let (_, rest) = PAGE.split_once(&start).unwrap_or_else(|| panic!("no block {name}"));
-    let lines = rest.split("```").next().unwrap().lines().map(|line| line.split(';').next().unwrap());
+    let start = format!("[{name}]\n");
+    let (_, rest) = VECTORS.split_once(&start).unwrap_or_else(|| panic!("no block {name}"));
+    let lines = rest.split("\n\n").next().unwrap().lines().map(|line| line.split(';').next().unwrap());
     let bytes = lines.flat_map(str::split_whitespace).map(|byte| u8::from_str_radix(byte, 16).unwrap());
     bytes.collect()
 }
@@ -125,15 +125,13 @@ fn vectors() -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn every_vector_of_the_page_is_what_this_crate_sends() {
+fn every_vector_is_what_this_crate_sends() {
     let vectors = vectors();
-    let named = PAGE.lines().filter_map(|line| line.strip_prefix("```vector "));
-    // Those of a rendezvous are packets without a key: `tests/vectors.rs` has them.
-    let names: Vec<&str> = named.filter(|name| !name.starts_with("rendezvous-")).collect();
+    let mut names: Vec<&str> =
+        VECTORS.lines().filter_map(|line| line.strip_prefix('[')?.strip_suffix(']')).collect();
+    names.sort_unstable();
     let all: Vec<&str> = vectors.keys().map(String::as_str).collect();
-    let mut sorted = names.clone();
-    sorted.sort_unstable();
-    assert_eq!(sorted, all, "the blocks of the page");
+    assert_eq!(names, all, "the blocks of the file");
     for (name, bytes) in &vectors {
         let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02X} ")).collect::<String>();
         assert_eq!(hex(&block(name)), hex(bytes), "{name}");
