@@ -207,6 +207,7 @@ fn describe(event: MatchEvent) -> String {
         }
         MatchEvent::Interrupted => "interrupted".to_owned(),
         MatchEvent::Resumed => "resumed".to_owned(),
+        MatchEvent::Mended { from } => format!("mended from frame {from}"),
         MatchEvent::Desync { ours, theirs } => format!("desync, {ours:08X} here and {theirs:08X} there"),
         MatchEvent::Mark(mark) => format!("mark {mark}"),
         other => format!("{other:?}"),

@@ -170,7 +170,7 @@ pub trait Game: Save {
     ///
     /// The engine steps such a state once in a match, when the inputs of both players are known, and never undoes the step. The
     /// players see a standstill of about a round trip, less the input delay. Like the step, the answer must be a function of the
-    /// state. An autopsy, the sync test and a replay step the state whenever they come to it.
+    /// state. An autopsy, mending, the sync test and a replay step the state whenever they come to it.
     #[inline]
     fn barrier(&self) -> bool {
         false

@@ -39,6 +39,11 @@ pub enum MatchEvent {
         /// The checksum on the peer.
         theirs: u32,
     },
+    /// A live state had gone wrong: the checksums after the frame `from`, up to this frame, are void.
+    Mended {
+        /// The frame that was restored.
+        from: Frame,
+    },
     /// A place to find again, such as the start of a round; the game decides about the number.
     Mark(u16),
 }
@@ -144,6 +149,10 @@ pub(super) fn put_event(out: &mut Vec<u8>, frame: Frame, event: MatchEvent) {
         MatchEvent::Mark(mark) => {
             out.push(5);
             out.extend(mark.to_le_bytes());
+        }
+        MatchEvent::Mended { from } => {
+            out.push(6);
+            put_number(out, from.0);
         }
     }
 }
@@ -291,6 +300,7 @@ fn read_event(reader: &mut Reader<'_>) -> Option<MatchEvent> {
         3 => MatchEvent::Resumed,
         4 => MatchEvent::Desync { ours: reader.u32()?, theirs: reader.u32()? },
         5 => MatchEvent::Mark(reader.u16()?),
+        6 => MatchEvent::Mended { from: Frame(reader.number()?) },
         _ => return None,
     })
 }

@@ -272,12 +272,19 @@ impl Recording {
         core::iter::from_fn(move || cursor.next(self))
     }
 
-    /// The recorded checksums of states, in the order of their frames.
+    /// The recorded checksums of states, in the order of their frames, but for those of a live state that was
+    /// [mended](MatchEvent::Mended) later.
     pub fn checksums(&self) -> impl Iterator<Item = (Frame, u32)> {
-        self.records().filter_map(|record| match record {
-            Record::Checksum { frame, checksum } => Some((frame, checksum)),
+        let void = self.events().find_map(|(to, event)| match event {
+            MatchEvent::Mended { from } => Some((from, to)),
             _ => None,
-        })
+        });
+        self.records()
+            .filter_map(move |record| match record {
+                Record::Checksum { frame, checksum } => Some((frame, checksum)),
+                _ => None,
+            })
+            .filter(move |(frame, _)| void.is_none_or(|(from, to)| *frame <= from || *frame > to))
     }
 
     /// The recorded events, in the order in which they were recorded.

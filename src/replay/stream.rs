@@ -204,6 +204,7 @@ impl<W: Write> StreamRecorder<W> {
                 let event = MatchEvent::Desync { ours: desync.ours, theirs: desync.theirs };
                 self.event_at(desync.frame, event);
             }
+            Event::Mended { from, to } => self.event_at(to, MatchEvent::Mended { from }),
             Event::Ended(verdict) => self.outcome = Some(verdict.into()),
             Event::Disconnected { reason } => self.outcome = Some(Outcome::Disconnected(reason)),
             _ => {}

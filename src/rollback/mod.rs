@@ -5,6 +5,7 @@
 
 mod ahead;
 mod barrier;
+mod correct;
 mod costs;
 mod cues;
 mod inside;

@@ -39,6 +39,11 @@ impl<T> FrameRing<T> {
         frame.0 as usize & (self.slots.len() - 1)
     }
 
+    /// Drops all values.
+    pub(crate) fn clear(&mut self) {
+        self.slots.iter_mut().for_each(|slot| slot.tag = 0);
+    }
+
     /// The value of `frame`, if the ring still holds it.
     #[inline]
     #[must_use]

@@ -32,8 +32,13 @@ impl<S> SparseSnapshots<S> {
     }
 
     pub(super) fn clear(&mut self) {
-        self.slots.iter_mut().for_each(|(held, _)| *held = None);
+        self.drop_all();
         self.after_barrier = None;
+    }
+
+    /// Drops every frame.
+    pub(super) fn drop_all(&mut self) {
+        self.slots.iter_mut().for_each(|(held, _)| *held = None);
     }
 
     fn is_checkpoint(&self, frame: Frame) -> bool {

@@ -39,6 +39,26 @@ impl<S> Store<S> {
         }
     }
 
+    /// Drops all snapshots, and returns the slot for that of `frame`, the oldest that can still be restored.
+    pub(super) fn begin_at(&mut self, frame: Frame) -> Option<&mut S> {
+        self.every.restart(frame);
+        match &mut self.sparse {
+            Some(sparse) => {
+                sparse.drop_all();
+                sparse.claim(frame, frame)
+            }
+            None => self.every.claim(frame),
+        }
+    }
+
+    /// Drops all snapshots. The next one to be saved is that of `frame`.
+    pub(super) fn drop_all(&mut self, frame: Frame) {
+        self.every.restart(frame);
+        if let Some(sparse) = &mut self.sparse {
+            sparse.drop_all();
+        }
+    }
+
     /// The slot for the snapshot of `frame`, if every frame is saved: it is one that is held, or the next.
     #[inline]
     pub(super) fn claim(&mut self, frame: Frame) -> Option<&mut S> {

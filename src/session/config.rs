@@ -213,6 +213,9 @@ pub enum OnDesync {
     Report,
     /// The game is told, the two machines find out which field differs since which frame, and the match is over.
     Stop,
+    /// The same as [`Stop`](Self::Stop), unless the resimulations of both machines agree: then the live state of a machine had gone
+    /// wrong, and is mended once in a match ([`Event::Mended`](crate::Event::Mended)). Both machines must have it; otherwise it is `Stop`.
+    Mend,
 }
 
 impl Default for GameConfig {
@@ -294,6 +297,11 @@ impl Config {
             pauses: 3,
             on_desync: OnDesync::default(),
         }
+    }
+
+    /// The extensions that this machine offers in the handshake.
+    pub(crate) fn capabilities(&self) -> Extensions {
+        self.lobby.extensions.with(Extensions::MEND, self.on_desync == OnDesync::Mend)
     }
 
     /// This configuration with some values changed, for use in an expression.

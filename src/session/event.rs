@@ -23,6 +23,14 @@ pub enum Event {
     Desync(Desync),
     /// The report of the two machines about a desync. Told once for each desync.
     Autopsy(Box<Autopsy>),
+    /// The live state of a machine had gone wrong, and both machines have stepped the confirmed inputs again, without cues
+    /// ([`OnDesync::Mend`](crate::OnDesync::Mend)). Told at most once in a match; the next desync ends it.
+    Mended {
+        /// The last frame whose states were the same: the frame that was restored.
+        from: Frame,
+        /// The frame up to which this machine stepped again. Its states after it are right.
+        to: Frame,
+    },
     /// The peer sent a different input for a confirmed frame, which was refused. Told once.
     InputConflict {
         /// The frame.

@@ -141,7 +141,7 @@ impl<S: Fields> Session<S> {
         let watch = Watch::new(
             agreed.seat,
             agreed.cadence_frames,
-            config.on_desync,
+            agreed.on_desync(config.on_desync),
             simulation.engine().saves_every(),
             || game.snapshot(),
         );

@@ -11,7 +11,7 @@ use super::liveness::Claim;
 use crate::channel::silence::SilenceChange;
 use crate::protocol::time::Time;
 use crate::rollback::Advance;
-use crate::session::desync::{Found, Stop};
+use crate::session::desync::{Found, Stop, Worked};
 use crate::wire::message::{Leaving, LeavingWhy, Ordered};
 use crate::{Fields, Frame, Game, Input, StateError, checksum, protocol::trace};
 use core::time::Duration;
@@ -240,20 +240,27 @@ impl<S: Fields> Session<S> {
         }
     }
 
-    /// Goes on with the autopsy, and tells the game when it is done.
+    /// Goes on with the autopsy and with mending, and tells the game when one is done.
     fn examine<G: Game<Snapshot = S>>(&mut self, now: Time, game: &mut G) {
-        let (autopsy, stop) = match self.watch.work(now, self.frame_length, game, self.simulation.rollback())
-        {
-            Ok(None) => return,
-            Ok(Some(done)) => done,
-            Err(error) => {
-                self.state_failed(error);
-                return;
-            }
+        let worked = self.watch.work(now, self.frame_length, game, self.simulation.rollback());
+        let Worked { autopsy, mended, stop } = match worked {
+            Ok(worked) => worked,
+            Err(error) => return self.state_failed(error),
         };
-        self.events.tell(Event::Autopsy(Box::new(autopsy)));
+        if let Some((from, to)) = mended {
+            self.events.tell(Event::Mended { from, to });
+            if let Some(end) = self.simulation.ended() {
+                self.begin_to_end(now, end, false);
+            }
+        }
+        let is_done = autopsy.is_some();
+        if let Some(autopsy) = autopsy {
+            self.events.tell(Event::Autopsy(Box::new(autopsy)));
+        }
         if !self.ending.is_playing() {
-            self.compare_verdicts(now);
+            if is_done {
+                self.compare_verdicts(now);
+            }
         } else if let Some(stop) = stop {
             self.parting.stop(now, stop, self.simulation.own_end());
         }

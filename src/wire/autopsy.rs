@@ -8,6 +8,7 @@
 //! | 4 | TABLE | levels u8, prefix u32, 256 sums u32 each |
 //! | 5 | LEAVES | more to come u8, then leaves: length of the path u8, path, count of words u8, words, length of the text u8, text |
 //! | 6 | PHASES | more to come u8, then marks: length of the name u8 up to 64, name, checksum u32, count of leaves u32 |
+//! | 7 | MENDED | frame u32: the states of the sender after it are right |
 //!
 //! Frames are those of the match, from 0. Lengths are exact, texts are UTF-8.
 
@@ -28,6 +29,7 @@ const STATE: u8 = 3;
 const TABLE: u8 = 4;
 const LEAVES: u8 = 5;
 const PHASES: u8 = 6;
+pub(crate) const MENDED: u8 = 7;
 
 /// The frame number that says "no frame".
 const NONE: u32 = u32::MAX;
@@ -50,6 +52,7 @@ pub(crate) enum Note<'a> {
     Table { levels: u8, prefix: u32, sums: Words<'a> },
     Leaves { more: bool, leaves: Leaves<'a> },
     Phases { more: bool, marks: Marks<'a> },
+    Mended { frame: Frame },
 }
 
 /// Words of four bytes each.
@@ -165,6 +168,7 @@ pub(crate) fn decode(payload: &[u8]) -> Option<Note<'_>> {
             }
             Note::Phases { more, marks }
         }
+        MENDED => Note::Mended { frame: Frame(reader.u32()?) },
         _ => return None,
     };
     reader.end().map(|()| note)
@@ -230,6 +234,14 @@ pub(crate) fn write_state(frame: Frame, leaves: u32, buf: &mut Buffer) -> usize 
     writer.u8(STATE);
     writer.u32(frame.0);
     writer.u32(leaves);
+    writer.len()
+}
+
+/// Writes MENDED and answers its length.
+pub(crate) fn write_mended(frame: Frame, buf: &mut Buffer) -> usize {
+    let mut writer = Writer::new(buf);
+    writer.u8(MENDED);
+    writer.u32(frame.0);
     writer.len()
 }
 

@@ -46,8 +46,15 @@ impl Extensions {
     pub const TIME_BLOCK: Self = Self(1);
     /// Loss blocks in RBN1 packets take the place of REPORT.
     pub const LOSS_BLOCK: Self = Self(2);
-    /// All that this crate has.
+    /// A machine whose live state went wrong is mended; offered by [`OnDesync::Mend`](crate::OnDesync::Mend) alone.
+    pub(crate) const MEND: Self = Self(4);
+    /// All that do not depend on another setting.
     pub const ALL: Self = Self(Self::TIME_BLOCK.0 | Self::LOSS_BLOCK.0);
+
+    /// These and, if `is_offered`, `other`.
+    pub(crate) const fn with(self, other: Self, is_offered: bool) -> Self {
+        Self(if is_offered { self.0 | other.0 } else { self.0 & !other.0 })
+    }
 
     /// The extensions that both these and `other` have.
     #[must_use]

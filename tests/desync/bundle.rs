@@ -80,8 +80,14 @@ fn a_clean_re_run_says_whose_state_it_is() {
     assert_eq!(difference.path, "fighters[1].hp");
 
     // A re-run with the faulty step matches the faulty machine.
-    let mut faulty =
-        Faulty { inner: replay_of(&bundle), fault: Fault::Step { into: 100 }, steps: 0, last: u32::MAX };
+    let mut faulty = Faulty {
+        inner: replay_of(&bundle),
+        fault: Fault::Step { into: 100 },
+        steps: 0,
+        last: u32::MAX,
+        newest: 0,
+        barrier_every: None,
+    };
     let rerun = bundle.rerun(&mut faulty).unwrap();
     assert_eq!((rerun.matches(Player::One), rerun.matches(Player::Two)), (Some(false), Some(true)));
 }

@@ -23,6 +23,8 @@ pub(crate) struct Liar<G: Game = Faulty> {
     pub(crate) forges: Vec<u32>,
     /// Whether the notes of an autopsy confirm the forged checksums: this machine claims that it recorded those states.
     pub(crate) confirms_lies: bool,
+    /// Whether this machine never says that it has mended its states: the message becomes one of another kind.
+    pub(crate) hides_mended: bool,
     /// The wire number of the first frame that has a checksum, which is frame 0.
     first_checksum: Option<u32>,
     /// How many datagrams with a message of an autopsy have come.
@@ -45,6 +47,7 @@ impl<G: Game> Liar<G> {
             hides: None,
             forges: Vec::new(),
             confirms_lies: false,
+            hides_mended: false,
             first_checksum: None,
             heard: 0,
         }
@@ -84,6 +87,17 @@ impl<G: Game> Liar<G> {
         ControlPacket::encode(&packet.header, &ControlPayload::ReliableEvent(&message), buf).ok()
     }
 
+    /// The datagram with a MENDED that is malformed.
+    fn spoil_mended(&self, datagram: &[u8], buf: &mut [u8]) -> Option<usize> {
+        let Ok(Packet::Game(packet)) = Packet::decode(datagram, Flags::ALL) else { return None };
+        let ControlPayload::ReliableEvent(message @ [AUTOPSY, _, _, 7, ..]) = packet.payload else {
+            return None;
+        };
+        let message = [message, &[0]].concat();
+        let spoilt = ControlPayload::ReliableEvent(&message);
+        self.hides_mended.then(|| ControlPacket::encode(&packet.header, &spoilt, buf).ok())?
+    }
+
     fn replace_by_a_lie(&self, datagram: &[u8], buf: &mut [u8]) -> Option<usize> {
         let Ok(Packet::Game(packet)) = Packet::decode(datagram, Flags::ALL) else { return None };
         let ControlPayload::ReliableEvent([USER, high, low, ..]) = packet.payload else { return None };
@@ -109,6 +123,7 @@ impl<G: Game> Protocol for Liar<G> {
         let changed =
             self.replace_by_a_lie(&datagram, buf).or_else(|| self.forge_or_hide_checksum(&datagram, buf));
         let changed = changed.or_else(|| self.confirm_forged_checksums(&datagram, buf));
+        let changed = changed.or_else(|| self.spoil_mended(&datagram, buf));
         Some((to, changed.unwrap_or(len)))
     }
     fn poll_timeout(&self) -> Option<Duration> {

@@ -11,6 +11,7 @@ mod evidence;
 mod hostile;
 mod large;
 mod liar;
+mod mending;
 mod phases;
 mod shapes;
 mod spread;

@@ -257,6 +257,7 @@ fn every_block_of_bytes_on_the_page_is_what_the_code_sends() {
             },
         ),
         ("autopsy-phases", Message::Ordered { number: 2, body: Ordered::Autopsy(PHASES) }),
+        ("autopsy-mended", Message::Ordered { number: 3, body: Ordered::Autopsy(&[7, 0, 0, 0, 0x8D]) }),
     ] {
         let len = message.encode(&mut buf).unwrap();
         put(name, &buf[..len]);

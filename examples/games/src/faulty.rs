@@ -1,11 +1,12 @@
 //! The reference game with something wrong in it, and how two machines play it. Needs the feature `lab`.
 
 use crate::playground::Playground;
+use core::num::NonZero;
 use core::time::Duration;
 use rebout::lab::link::LinkConfig;
 use rebout::lab::{Play, Setup, SimMatch, every_fourth};
 use rebout::replay::{Recorder, Replay};
-use rebout::{Autopsy, Config, Cues, Event, Game, Inputs, Player, Save, Session, StateError};
+use rebout::{Autopsy, Config, Cue, Cues, Event, Game, Inputs, Player, Save, Session, StateError};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -26,6 +27,11 @@ pub enum Fault {
     Outside {
         from: u32,
     },
+    /// A bit of the state flips in the step into each of these frames, in memory alone: a resimulation that comes when the game has
+    /// gone on for some frames is clean.
+    Flipped {
+        frames: [u32; 2],
+    },
     /// The first `left` steps from this frame on take a point of health each, as if somebody else wrote into the state. A
     /// resimulation after them is clean.
     Touched {
@@ -34,12 +40,19 @@ pub enum Fault {
     },
 }
 
+/// A frame is certain when the game has gone on for so many frames.
+const SETTLES_AFTER: u32 = 10;
+
 /// The reference game, with or without a fault; it finishes when it has come to frame `last`.
 pub struct Faulty {
     pub inner: Playground,
     pub fault: Fault,
     pub steps: u32,
     pub last: u32,
+    /// The newest frame that was stepped.
+    pub newest: u32,
+    /// Every so many frames is a barrier, if any is.
+    pub barrier_every: Option<NonZero<u32>>,
 }
 
 impl Save for Faulty {
@@ -61,6 +74,9 @@ impl Game for Faulty {
     fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
         self.inner.step(inputs, cues);
         cues.phase("playground", &self.inner);
+        if self.inner.frame.is_multiple_of(5) {
+            cues.emit(Cue(self.inner.fighters[1].hp.unsigned_abs()));
+        }
         self.steps = self.steps.wrapping_add(1);
         let frame = self.inner.frame;
         match self.fault {
@@ -72,13 +88,20 @@ impl Game for Faulty {
             Fault::Outside { from } if frame >= from => {
                 self.inner.fighters[0].cooldown += i32::from(self.steps.is_multiple_of(3));
             }
+            Fault::Flipped { frames } if frames.contains(&frame) && self.newest < frame + SETTLES_AFTER => {
+                self.inner.fighters[1].hp ^= 4;
+            }
             Fault::Touched { from, left: left @ 1.. } if frame >= from => {
                 self.inner.fighters[1].hp -= 1;
                 self.fault = Fault::Touched { from, left: left - 1 };
             }
             _ => {}
         }
+        self.newest = self.newest.max(frame);
         cues.phase("fault", &self.inner);
+    }
+    fn barrier(&self) -> bool {
+        self.barrier_every.is_some_and(|every| self.inner.frame % every == 0)
     }
     fn finished(&self) -> bool {
         self.inner.frame >= self.last
@@ -88,7 +111,8 @@ impl Game for Faulty {
 impl Faulty {
     /// The game as it should be, which finishes at frame 430; `None` if the seed is 0.
     pub fn new(seed: u32) -> Option<Self> {
-        Some(Self { inner: Playground::new(seed)?, fault: Fault::None, steps: 0, last: 430 })
+        let inner = Playground::new(seed)?;
+        Some(Self { inner, fault: Fault::None, steps: 0, last: 430, newest: 0, barrier_every: None })
     }
 }
 

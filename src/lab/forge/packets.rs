@@ -106,7 +106,7 @@ pub fn hello(config: &Config, nonce: u64, cookie: u64) -> Message<'_> {
         axes: config.game.axes,
         pads: config.game.pads,
         first_state_limit: config.lobby.first_state_limit,
-        capabilities: config.lobby.extensions,
+        capabilities: config.capabilities(),
         user_data: &config.lobby.user_data,
     })
 }
@@ -123,7 +123,7 @@ pub fn offer(config: &Config, nonce: u64, token: u64) -> Message<'_> {
         window_frames: config.rollback.window_frames,
         round_trip: 0,
         cadence_frames: 30,
-        capabilities: config.lobby.extensions,
+        capabilities: config.capabilities(),
         token,
         first_state_len: config.lobby.first_state.len() as u32,
         first_state_hash: config.lobby.first_state.hash(),

@@ -44,11 +44,13 @@ pub(crate) struct Dispute {
     standing: Standing,
     ours: u8,
     theirs: u8,
+    /// The match was mended: the next difference ends it.
+    mended: bool,
 }
 
 impl Dispute {
     pub(crate) fn new() -> Self {
-        Self { standing: Standing::Clear, ours: 0, theirs: 0 }
+        Self { standing: Standing::Clear, ours: 0, theirs: 0, mended: false }
     }
 
     /// Takes in a comparison.
@@ -76,6 +78,7 @@ impl Dispute {
         let void = match judgement {
             Judgement::Differ => return Some(Stop::Desync),
             Judgement::Withheld => return Some(Stop::Withheld),
+            Judgement::Void(void) if self.mended => return self.count(void).or(Some(Stop::Desync)),
             Judgement::Void(void) => void,
         };
         let later = match self.standing {
@@ -85,6 +88,22 @@ impl Dispute {
         self.standing = if later == Some(true) { Standing::Clear } else { Standing::Voided(void) };
         let stop = self.count(void);
         if later == Some(false) { stop.or_else(|| self.count(void)) } else { stop }
+    }
+
+    /// Whether the difference that was told is to be mended, which it is once in a match, unless it has passed.
+    pub(crate) fn mends(&self, judgement: Judgement) -> bool {
+        let has_passed = matches!(self.standing, Standing::Told { later: Some(true) });
+        !self.mended && !has_passed && matches!(judgement, Judgement::Void(_))
+    }
+
+    /// The match is being mended. Differences until then are no news.
+    pub(crate) fn mended(&mut self) {
+        (self.standing, self.mended) = (Standing::Clear, true);
+    }
+
+    /// Whether the match was or is being mended.
+    pub(crate) fn is_mended(&self) -> bool {
+        self.mended
     }
 
     /// The only side whose last claim was void, if no checksum has matched since: the reason why the peer leaves.
@@ -158,6 +177,22 @@ mod tests {
         assert_eq!((passed.compared(false), passed.compared(true)), (None, None));
         assert_eq!(passed.judged(THEIRS), None);
         assert_eq!(passed.compared(false), Some(Step::Tell), "a new difference");
+    }
+
+    #[test]
+    fn match_is_mended_once_and_the_next_difference_ends_it() {
+        let mut dispute = told();
+        assert!(dispute.mends(OURS) && dispute.mends(THEIRS) && !dispute.mends(Judgement::Differ));
+        assert_eq!(dispute.compared(true), None);
+        assert!(!dispute.mends(OURS), "it has passed");
+        let mut dispute = told();
+        dispute.mended();
+        assert_eq!(
+            (dispute.is_open(), dispute.compared(true), dispute.compared(false)),
+            (false, None, Some(Step::Tell))
+        );
+        assert!(!dispute.mends(OURS));
+        assert_eq!(dispute.judged(OURS), Some(Stop::Desync));
     }
 
     #[test]

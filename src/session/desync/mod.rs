@@ -6,6 +6,7 @@
 //! | `watch/checksums`, `watch/sliced` | the checksums of both machines; those of large states, taken over several frames |
 //! | `watch/archive`, `watch/kept` | the states and inputs of the certain past |
 //! | `dispute` | which differences were told, whose claims were void, when the match stops |
+//! | `mending`, `worked` | a live state that went wrong is replaced by stepping again; the outcome of a frame's work |
 //! | `autopsy/examiner`, `autopsy/exchange` | the course of an autopsy and its stages, and its messages |
 //! | `autopsy/past`, `autopsy/recorder`, `autopsy/resimulate`, `autopsy/examined_state`, `autopsy/phases` | the certain past read, hashed, stepped again and compared field by field and phase by phase |
 //! | `autopsy/budget` | the work of an autopsy in one `advance` |
@@ -13,19 +14,24 @@
 
 mod autopsy;
 mod dispute;
+mod mending;
 mod watch;
+mod worked;
 
 pub use autopsy::{Autopsy, AutopsyVerdict, FieldDifference, PhaseDifference};
 pub(crate) use autopsy::{by_path, differing_fields};
 pub(crate) use dispute::Stop;
 pub(crate) use watch::{CheckedChecksum, Comparison};
+pub(crate) use worked::Worked;
 
 use crate::channel::refusal::Refusal;
 use crate::protocol::time::{Span, Time};
 use crate::rollback::Rollback;
+use crate::wire::autopsy::{self as notes, Note};
 use crate::{Desync, Fields, Frame, Game, OnDesync, Player, StateError};
 use autopsy::{Budget, Conclusion, Examiner, Past};
 use dispute::{Dispute, Step};
+use mending::{KEPT_INPUTS, Mended, Mending};
 use watch::{Archive, Checksums, Progress, Sliced};
 
 /// Watches over one match: compares the checksums of both machines, keeps the certain past, and conducts the autopsy.
@@ -39,6 +45,7 @@ pub(crate) struct Watch<S> {
     examiner: Examiner<S>,
     /// The differences that were told. States that differ go on to differ, and that is no news.
     dispute: Dispute,
+    mending: Mending<S>,
 }
 
 /// The outcome of a comparison, or of an autopsy, that the session acts on.
@@ -58,13 +65,16 @@ impl<S: Fields> Watch<S> {
         saves_every: bool,
         snapshot: impl FnMut() -> S,
     ) -> Self {
+        let archive = Archive::new(cadence_frames, saves_every, snapshot);
+        let mends = on_desync == OnDesync::Mend;
         Self {
             on_desync,
             checksums: Checksums::new(cadence_frames),
             sliced: None,
-            archive: Archive::new(cadence_frames, saves_every, snapshot),
+            archive: if mends { archive.with_inputs(KEPT_INPUTS) } else { archive },
             examiner: Examiner::new(local),
             dispute: Dispute::new(),
+            mending: Mending::new(),
         }
     }
 
@@ -129,6 +139,10 @@ impl<S: Fields> Watch<S> {
 
     #[inline(never)]
     fn compare(&mut self, now: Time) -> Option<Found> {
+        // Which checksums are void is known once both machines are mended.
+        if self.mending.is_active() {
+            return None;
+        }
         let mut found = None;
         while let Some(comparison) = self.checksums.compare() {
             match self.dispute.compared(comparison.matches()) {
@@ -150,6 +164,10 @@ impl<S: Fields> Watch<S> {
     #[inline(never)]
     fn take(&mut self, frame: Frame, rollback: &mut Rollback<S>) {
         if self.archive.is_closed_to(frame) {
+            // Only states would overwrite those that the autopsy needs.
+            if self.on_desync == OnDesync::Mend {
+                self.archive.settled(frame, rollback.just_settled(frame));
+            }
             return;
         }
         self.archive.settled(frame, rollback.just_settled(frame));
@@ -207,6 +225,11 @@ impl<S: Fields> Watch<S> {
     pub(crate) fn receive(&mut self, now: Time, settled: Frame, payload: &[u8]) -> Result<(), Refusal> {
         if self.on_desync == OnDesync::GoOn {
             Err(Refusal::OutOfPlace)
+        } else if self.on_desync == OnDesync::Mend && payload.first() == Some(&notes::MENDED) {
+            match notes::decode(payload) {
+                Some(Note::Mended { frame }) if self.mending.heard(frame, settled) => Ok(()),
+                _ => Err(Refusal::MalformedMessage),
+            }
         } else if self.examiner.receive(now, settled, payload) {
             Ok(())
         } else {
@@ -214,8 +237,8 @@ impl<S: Fields> Watch<S> {
         }
     }
 
-    /// Goes on with the autopsy, for a part of a frame's time, and returns its report when it is done, and why the match ends
-    /// then, if it is to. The game is left as it was.
+    /// Goes on with the autopsy and with mending, for a part of a frame's time. The game is left as it was, unless a mended
+    /// state has taken the place of the live one.
     ///
     /// # Errors
     /// If the game could not save or restore a state.
@@ -224,28 +247,103 @@ impl<S: Fields> Watch<S> {
         now: Time,
         frame_length: Span,
         game: &mut G,
+        rollback: &mut Rollback<S>,
+    ) -> Result<Worked, StateError> {
+        let mut budget = Budget::of_one_advance(rollback.stopwatch(), frame_length);
+        let mut worked = Worked::default();
+        if self.examiner.is_active() {
+            (worked.autopsy, worked.stop) = self.examine(now, game, rollback, &mut budget)?;
+        }
+        if self.mending.is_active() && worked.stop.is_none() {
+            self.mend(now, game, rollback, &mut budget, &mut worked)?;
+        }
+        Ok(worked)
+    }
+
+    /// Goes on with the autopsy, and returns its report when it is done, and why the match ends then, if it is to.
+    fn examine<G: Game<Snapshot = S>>(
+        &mut self,
+        now: Time,
+        game: &mut G,
         rollback: &Rollback<S>,
-    ) -> Result<Option<(Autopsy, Option<Stop>)>, StateError> {
+        budget: &mut Budget,
+    ) -> Result<(Option<Autopsy>, Option<Stop>), StateError> {
         // Later frames than the autopsy needs would overwrite those that it needs.
         if let Some(frame) = self.examiner.target() {
             self.archive.freeze_after(frame);
         }
         let (past, last_match) = (Past::new(&self.archive, rollback), self.checksums.newest_match());
-        let mut budget = Budget::of_one_advance(rollback.stopwatch(), frame_length);
-        let conclusion = self.examiner.work(now, game, past, last_match, &mut budget)?;
-        let Some(Conclusion { autopsy, judgement }) = conclusion else { return Ok(None) };
+        let conclusion = self.examiner.work(now, game, past, last_match, budget)?;
+        let Some(Conclusion { autopsy, judgement, mendable }) = conclusion else {
+            if let Some(from) = self.examiner.take_answered() {
+                self.begin_to_mend(from, game, rollback)?;
+            }
+            return Ok((None, None));
+        };
         // The states of matches in the meantime were not kept.
         self.archive.thaw();
         self.checksums.forget_match();
+        let begins = match mendable.filter(|_| self.dispute.mends(judgement)) {
+            Some(from) => self.begin_to_mend(from, game, rollback)?,
+            None => false,
+        };
         let stop = match self.on_desync {
-            OnDesync::Stop => self.dispute.judged(judgement),
-            OnDesync::GoOn | OnDesync::Report => return Ok(Some((autopsy, None))),
+            OnDesync::Mend if begins => None,
+            OnDesync::Stop | OnDesync::Mend => self.dispute.judged(judgement),
+            OnDesync::GoOn | OnDesync::Report => return Ok((Some(autopsy), None)),
         };
         // The autopsy about the last states of a match is the last one.
         if rollback.ended().is_none() {
             self.examiner.reopen();
         }
-        Ok(Some((autopsy, stop)))
+        Ok((Some(autopsy), stop))
+    }
+
+    /// Begins to step again from the last frame that matched. `false` if that is not possible, or was done before.
+    fn begin_to_mend<G: Game<Snapshot = S>>(
+        &mut self,
+        from: Frame,
+        game: &mut G,
+        rollback: &Rollback<S>,
+    ) -> Result<bool, StateError> {
+        let begins = self.on_desync == OnDesync::Mend
+            && !self.dispute.is_mended()
+            && rollback.ended().is_none()
+            && self.mending.begin(from, game, &self.archive, rollback.settled())?;
+        if begins {
+            self.dispute.mended();
+        }
+        Ok(begins)
+    }
+
+    /// Goes on with mending, and acts on what has come of it.
+    fn mend<G: Game<Snapshot = S>>(
+        &mut self,
+        now: Time,
+        game: &mut G,
+        rollback: &mut Rollback<S>,
+        budget: &mut Budget,
+        worked: &mut Worked,
+    ) -> Result<(), StateError> {
+        let is_examining = self.examiner.is_examining();
+        match self.mending.go_on(now, game, &self.archive, rollback, is_examining, budget)? {
+            Mended::UnderWay => {}
+            Mended::Here { from, to } => {
+                worked.mended = Some((from, to));
+                self.sliced = None;
+                self.archive.forget_states();
+                self.checksums.restart_after(to);
+                self.examiner.say_mended(to);
+            }
+            Mended::Answered { to } => {
+                self.dispute.mended();
+                self.examiner.say_mended(to);
+            }
+            Mended::Both { void } => self.checksums.ignore_up_to(void),
+            Mended::Lost => worked.stop = Some(Stop::Desync),
+            Mended::Overdue => worked.stop = Some(Stop::Withheld),
+        }
+        Ok(())
     }
 
     /// Ends an autopsy that is under way and returns the report of what is known.
@@ -256,7 +354,7 @@ impl<S: Fields> Watch<S> {
     /// Whether an autopsy needs work: our own, or one that the peer has asked for.
     #[inline]
     pub(crate) fn is_active(&self) -> bool {
-        self.examiner.is_active()
+        self.examiner.is_active() || self.mending.is_active()
     }
 
     /// Whether a difference that was found here is being looked into.
@@ -271,7 +369,7 @@ impl<S: Fields> Watch<S> {
 
     /// Whether checksums differ as far as is known: then a peer that stops at a desync is believed.
     pub(crate) fn is_disputed(&self) -> bool {
-        self.dispute.is_open()
+        self.dispute.is_open() || self.mending.is_active()
     }
 
     /// The payload of the next AUTOPSY message to send.
@@ -369,8 +467,9 @@ mod tests {
         }
 
         fn work(&mut self, now: Time) -> Option<(Autopsy, Option<Stop>)> {
-            let worked = self.watch.work(now, Span::from_millis(16), &mut self.game, &self.engine);
-            worked.expect("a state of words is always saved")
+            let worked = self.watch.work(now, Span::from_millis(16), &mut self.game, &mut self.engine);
+            let Worked { autopsy, stop, .. } = worked.expect("a state of words is always saved");
+            autopsy.map(|autopsy| (autopsy, stop))
         }
 
         /// The payload of a START of the peer.

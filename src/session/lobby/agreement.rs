@@ -2,6 +2,7 @@
 
 use crate::Player;
 use crate::session::advice::DelayAdvice;
+use crate::session::config::OnDesync;
 use crate::session::config_error::ConfigError;
 use crate::session::first_state::FirstState;
 use crate::wire::Numbering;
@@ -66,6 +67,11 @@ impl Agreed {
     /// The form of input packets in this match, with inputs of `axes` axes.
     pub(crate) fn input_format(&self, axes: u8) -> InputFormat {
         InputFormat { numbering: self.numbering, flags: self.flags(axes), axes }
+    }
+
+    /// The reaction to a desync in this match: machines mend only together.
+    pub(crate) fn on_desync(&self, own: OnDesync) -> OnDesync {
+        if own == OnDesync::Mend && !self.extensions.has(Extensions::MEND) { OnDesync::Stop } else { own }
     }
 
     /// The flags of input packets in this match, with inputs of `axes` axes.

@@ -196,7 +196,7 @@ impl Hosting {
             cadence_frames: config.cadence_frames,
             nonce: self.guest.nonce,
             announced_delay_frames: delay_frames,
-            extensions: config.lobby.extensions.shared_with(self.guest.extensions),
+            extensions: config.capabilities().shared_with(self.guest.extensions),
         };
         trace::handshake(self.link.addr(), "offered");
         let sending = (!first_state.is_empty()).then(|| Sender::new(first_state, token));
@@ -343,7 +343,7 @@ impl Hosting {
                     window_frames: config.rollback.window_frames,
                     round_trip: measuring::to_wire(*round_trip),
                     cadence_frames: terms.cadence_frames,
-                    capabilities: config.lobby.extensions,
+                    capabilities: config.capabilities(),
                     token: terms.token,
                     first_state_len: terms.first_state.len() as u32,
                     first_state_hash: terms.first_state.hash(),

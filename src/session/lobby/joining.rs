@@ -276,7 +276,7 @@ impl Joining {
             cadence_frames: offer.cadence_frames,
             nonce: self.nonce,
             announced_delay_frames,
-            extensions: config.lobby.extensions.shared_with(offer.capabilities),
+            extensions: config.capabilities().shared_with(offer.capabilities),
         }
     }
 
@@ -332,7 +332,7 @@ impl Joining {
             axes: config.game.axes,
             pads: config.game.pads,
             first_state_limit: config.lobby.first_state_limit,
-            capabilities: config.lobby.extensions,
+            capabilities: config.capabilities(),
             user_data: &config.lobby.user_data,
         };
         let header = self.link.stamp(now);

@@ -51,6 +51,10 @@ impl Exchange {
         self.queue(|buf| autopsy::write_start(claim.frame(), claim.last_match(), buf));
     }
 
+    pub(crate) fn mended(&mut self, frame: Frame) {
+        self.queue(|buf| autopsy::write_mended(frame, buf));
+    }
+
     /// Queues as many messages as the trace needs, and at least one.
     pub(crate) fn trace(&mut self, resimulated: bool, trace: &Trace) {
         let (mut first, mut rest) = (trace.first, &trace.values[..]);

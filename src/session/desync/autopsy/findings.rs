@@ -49,6 +49,15 @@ impl Findings {
         Judgement::of(self.scope, seen, refuted, &self.ours, theirs.traces())
     }
 
+    /// The last frame that matched here, if both machines have stepped again into the frame in question and came to the same states.
+    pub(crate) fn mendable(&self, theirs: &Traces) -> Option<Frame> {
+        let (ours, theirs, target) = (&self.ours.resimulated, &theirs.resimulated, self.scope.target);
+        let agree = ours.at(target).and(theirs.at(target)).is_some()
+            && theirs.complete
+            && ours.first_difference(theirs, self.scope).is_none();
+        self.claim.last_match().filter(|_| agree)
+    }
+
     /// Puts our findings and the peer's claims together.
     pub(crate) fn report<S: Fields>(
         self,

@@ -49,7 +49,7 @@ impl PeerClaims {
     pub(crate) fn take(&mut self, note: Note<'_>) -> bool {
         match note {
             _ if self.claim.is_none() => return false,
-            Note::Start { .. } => return false,
+            Note::Start { .. } | Note::Mended { .. } => return false,
             Note::Trace { resimulated, more, first, values } => {
                 let Traces { recorded, resimulated: again } = &mut self.traces;
                 let trace = if resimulated { again } else { recorded };

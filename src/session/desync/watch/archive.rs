@@ -58,6 +58,19 @@ impl<S: Fields> Archive<S> {
         }
     }
 
+    /// The same with the inputs of so many frames.
+    pub(crate) fn with_inputs(self, frames: u32) -> Self {
+        Self { inputs: FrameRing::new(frames, Inputs::default), ..self }
+    }
+
+    /// Drops all states.
+    pub(crate) fn forget_states(&mut self) {
+        self.checkpoints.clear();
+        if let Some(between) = &mut self.between {
+            between.clear();
+        }
+    }
+
     /// Whether the archive was frozen before this frame and takes in nothing of it.
     #[inline]
     pub(crate) fn is_closed_to(&self, frame: Frame) -> bool {

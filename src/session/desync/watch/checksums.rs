@@ -91,6 +91,19 @@ impl Checksums {
         self.next = self.next.plus(self.cadence);
     }
 
+    /// Begins again after `frame`: our own checksums up to it are void.
+    pub(crate) fn restart_after(&mut self, frame: Frame) {
+        self.next = Frame((frame.0 / self.cadence + 1).saturating_mul(self.cadence));
+        self.to_send = None;
+        self.newest_match = None;
+    }
+
+    /// Leaves out the peer's checksums up to `frame`, which are void: those that wait, and those that come.
+    pub(crate) fn ignore_up_to(&mut self, frame: Frame) {
+        self.newest_compared = self.newest_compared.max(Some(frame));
+        self.theirs.retain(|waiting| waiting.frame > frame);
+    }
+
     /// The number of frames from one checksum to the next.
     pub(crate) fn cadence_frames(&self) -> u32 {
         self.cadence

@@ -20,6 +20,11 @@ impl<T> Kept<T> {
         Self { slots: (0..capacity).map(|_| (None, make())).collect(), next: 0 }
     }
 
+    /// Drops all values.
+    pub(crate) fn clear(&mut self) {
+        self.slots.iter_mut().for_each(|(held, _)| *held = None);
+    }
+
     #[inline]
     fn back(&self, count: usize) -> &(Option<Frame>, T) {
         &self.slots[self.next.wrapping_sub(count) & (self.slots.len() - 1)]

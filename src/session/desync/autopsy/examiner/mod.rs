@@ -44,6 +44,8 @@ pub(crate) struct Examiner<S> {
     answers: u8,
     /// When it last worked.
     worked_at: Time,
+    /// The last frame that matched here, if an answer to the peer has shown that our own states are wrong.
+    answered: Option<Frame>,
 }
 
 /// The end of an autopsy about a difference of our own.
@@ -51,6 +53,8 @@ pub(crate) struct Examiner<S> {
 pub(crate) struct Conclusion {
     pub(crate) autopsy: Autopsy,
     pub(crate) judgement: Judgement,
+    /// The last frame that matched here, if the resimulations of both machines agree.
+    pub(crate) mendable: Option<Frame>,
 }
 
 impl<S: Fields> Examiner<S> {
@@ -64,6 +68,7 @@ impl<S: Fields> Examiner<S> {
             is_done: false,
             answers: 0,
             worked_at: Time::ZERO,
+            answered: None,
         }
     }
 
@@ -137,6 +142,17 @@ impl<S: Fields> Examiner<S> {
             (Some(_), Stage::Idle | Stage::Asked { .. }) => false,
             (Some(note), _) => self.theirs.take(note),
         }
+    }
+
+    /// Tells the peer that our states after `frame` are right.
+    pub(crate) fn say_mended(&mut self, frame: Frame) {
+        self.exchange.mended(frame);
+    }
+
+    /// The last frame that matched here, if the answer that was just given to the peer has shown that our own states are wrong,
+    /// and that the resimulations of both machines agree.
+    pub(crate) fn take_answered(&mut self) -> Option<Frame> {
+        self.answered.take()
     }
 
     /// The next message to send.
@@ -276,8 +292,16 @@ impl<S: Fields> Examiner<S> {
     fn report(&mut self, findings: Findings, past: Past<'_, S>) -> Option<Conclusion> {
         self.stage = Stage::Idle;
         let theirs = mem::take(&mut self.theirs);
-        let seen = self.seen.take()?;
+        let mendable = findings.mendable(theirs.traces());
+        let Some(seen) = self.seen.take() else {
+            self.answered = mendable.filter(|_| findings.ours.is_at_fault(findings.scope));
+            return None;
+        };
         let judgement = findings.judge(seen, &theirs);
-        Some(Conclusion { autopsy: findings.report(self.local, judgement, theirs, past), judgement })
+        Some(Conclusion {
+            autopsy: findings.report(self.local, judgement, theirs, past),
+            judgement,
+            mendable,
+        })
     }
 }
