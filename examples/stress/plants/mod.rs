@@ -129,7 +129,7 @@ impl Plant {
 }
 
 /// All of them.
-pub(crate) static PLANTS: [Plant; 16] = [
+pub(crate) static PLANTS: [Plant; 17] = [
     Plant {
         name: "global-state",
         what: "a counter in a global: a rollback does not take it back",
@@ -185,6 +185,13 @@ pub(crate) static PLANTS: [Plant; 16] = [
         field: "shake",
         side: "player-one",
         mistake: || Box::new(outside::TouchedOutside),
+    },
+    Plant {
+        name: "flipped-once",
+        what: "a bit of the state flips in memory, once and on one machine",
+        field: "wind",
+        side: "player-one",
+        mistake: || Box::new(outside::FlippedOnce::default()),
     },
     Plant {
         name: "field-not-copied",

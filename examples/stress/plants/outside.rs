@@ -151,3 +151,20 @@ impl Mistake for TouchedOutside {
         }
     }
 }
+
+/// A bit of player one's memory flips in frame 200, and the rollbacks over it do not see another.
+#[derive(Default)]
+pub(super) struct FlippedOnce {
+    /// The newest frame that was stepped.
+    newest: u32,
+}
+
+impl Mistake for FlippedOnce {
+    fn step(&mut self, arena: &mut Arena, _: Inputs, seat: Option<Player>) {
+        let frame = arena.fight.frame;
+        if frame == 201 && seat == Some(Player::One) && self.newest < frame + 12 {
+            arena.wind ^= 4;
+        }
+        self.newest = self.newest.max(frame);
+    }
+}
