@@ -29,7 +29,12 @@ impl Bucket {
 
     /// Takes a token. `false` if there is none.
     pub(crate) fn take(&mut self, now: Time) -> bool {
-        let full_at = self.full_at.max(now) + self.interval;
+        self.take_many(now, 1)
+    }
+
+    /// Takes this many tokens. `false`, and none is taken, if there are not as many.
+    pub(crate) fn take_many(&mut self, now: Time, tokens: u32) -> bool {
+        let full_at = self.full_at.max(now) + self.interval * tokens;
         let is_left = full_at.since(now) <= self.depth;
         if is_left {
             self.full_at = full_at;
@@ -37,7 +42,15 @@ impl Bucket {
         is_left
     }
 
+    /// When there are this many tokens, of which a full bucket has as many.
+    #[cfg(feature = "seal")]
+    pub(crate) fn has_at(&self, tokens: u32) -> Time {
+        let spent = self.full_at + self.interval * tokens;
+        Time::ZERO + spent.since(Time::ZERO + self.depth)
+    }
+
     /// When the bucket is full again.
+    #[cfg(feature = "nat")]
     pub(crate) fn full_at(&self) -> Time {
         self.full_at
     }

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `sequence`, `reliable` | sequence numbers and acks; messages that are sent until they are acknowledged |
 //! | `window` | the replay window of whole numbers, of which a packet has the low bits |
+//! | `congestion` | how many parts of a transfer may be under way |
 //! | `probes`, `rtt` | values that the other side repeats, and the round trip that their answers measure |
 //! | `listening`, `silence` | the time that was spent listening, and how long the other side was silent in it |
 //! | `window` | counters that are taken once |
@@ -12,8 +13,9 @@
 //! | `source`, `bucket` | the source of a datagram, as limits count it; a limit on a rate |
 //! | `refusal` | why a datagram was dropped |
 
-#[cfg(any(test, feature = "nat"))]
+#[cfg(any(test, feature = "seal"))]
 pub(crate) mod bucket;
+pub(crate) mod congestion;
 pub(crate) mod cookie;
 pub(crate) mod entropy;
 pub(crate) mod keyed_hash;

@@ -4,9 +4,9 @@
 //! |---|---|
 //! | [`Sender`] | the host's bytes, and which of their parts are under way |
 //! | [`Receiver`] | the joiner's bytes so far |
-//! | `Congestion` | how many parts may be under way |
+//!
+//! `channel::congestion` says how many parts may be under way.
 
-mod congestion;
 mod receiver;
 mod sender;
 

@@ -1,7 +1,7 @@
 //! The host's side of a transfer.
 
-use super::congestion::Congestion;
 use super::{Progress, parts, range};
+use crate::channel::congestion::Congestion;
 use crate::channel::refusal::Refusal;
 use crate::protocol::time::{Span, Time};
 use crate::session::first_state::FirstState;

@@ -25,7 +25,7 @@ const MIN_TIMEOUT: Span = Span::from_millis(100);
 const MAX_TIMEOUT: Span = Span::from_secs(1);
 
 #[derive(Clone, Debug)]
-pub(super) struct Congestion {
+pub(crate) struct Congestion {
     window: u32,
     /// Whether the window still doubles.
     is_starting: bool,
@@ -45,7 +45,7 @@ pub(super) struct Congestion {
 }
 
 impl Congestion {
-    pub(super) fn new(now: Time, trip: Span) -> Self {
+    pub(crate) fn new(now: Time, trip: Span) -> Self {
         Self {
             window: FIRST_WINDOW,
             is_starting: true,
@@ -62,57 +62,57 @@ impl Congestion {
     }
 
     /// The most parts that may be under way.
-    pub(super) fn window(&self) -> u32 {
+    pub(crate) fn window(&self) -> u32 {
         self.window
     }
 
     /// When the next part may go out.
-    pub(super) fn free_at(&self) -> Time {
+    pub(crate) fn free_at(&self) -> Time {
         self.free_at
     }
 
     /// A part goes out. The window is spread over half a round trip.
-    pub(super) fn sent(&mut self, now: Time) {
+    pub(crate) fn sent(&mut self, now: Time) {
         let spacing = MIN_SPACING.max(self.trip / (2 * self.window));
         self.free_at = self.free_at.max(now.shifted(-(MAX_BURST.nanos() as i64))) + spacing;
     }
 
     /// There is no part to send, although the window has room for one.
-    pub(super) fn idle(&mut self) {
+    pub(crate) fn idle(&mut self) {
         self.was_idle = true;
     }
 
     /// The age of a part after which it is lost if a later one has arrived.
-    pub(super) fn reordering(&self) -> Span {
+    pub(crate) fn reordering(&self) -> Span {
         self.trip / 4
     }
 
     /// The age of a part after which it is lost in any case.
-    pub(super) fn timeout(&self) -> Span {
+    pub(crate) fn timeout(&self) -> Span {
         let timeout = (self.trip * 2).max(MIN_TIMEOUT) * (1 << self.timeouts.min(4));
         timeout.min(MAX_TIMEOUT.max(self.trip * 2))
     }
 
     /// Parts were not acknowledged in time: the line may be dead, or far slower than before.
-    pub(super) fn timed_out(&mut self) {
+    pub(crate) fn timed_out(&mut self) {
         self.timeouts += 1;
         (self.window, self.is_starting) = (FIRST_WINDOW / 4, true);
         (self.arrived, self.best, self.without_growth) = (0, 0, 0);
     }
 
     /// Whether a part that was acknowledged after this time can have made the round trip: otherwise an earlier copy did.
-    pub(super) fn is_plausible(&self, trip: Span) -> bool {
+    pub(crate) fn is_plausible(&self, trip: Span) -> bool {
         trip >= self.shortest_trip / 2
     }
 
     /// Takes in a round trip.
-    pub(super) fn measured(&mut self, trip: Span) {
+    pub(crate) fn measured(&mut self, trip: Span) {
         self.shortest_trip = self.shortest_trip.min(trip);
         self.trip = self.trip.averaged(trip, 8);
     }
 
     /// Parts have arrived.
-    pub(super) fn arrived(&mut self, now: Time, parts: u32) {
+    pub(crate) fn arrived(&mut self, now: Time, parts: u32) {
         self.timeouts = 0;
         if self.is_starting {
             self.window = (self.window + parts).min(MAX_WINDOW);
