@@ -118,19 +118,17 @@ impl Place {
 #[derive(Clone, Debug)]
 pub(super) struct RecordCursor {
     place: Place,
-    /// The end of the last whole chunk.
-    end: usize,
 }
 
 impl RecordCursor {
-    /// The place at which the first of the chunks begins.
-    pub(super) fn at_chunk(chunks: core::ops::Range<usize>) -> Self {
-        Self { place: Place::at_chunk(chunks.start), end: chunks.end }
+    /// The place at which a chunk begins.
+    pub(super) fn at_chunk(at: usize) -> Self {
+        Self { place: Place::at_chunk(at) }
     }
 
-    /// The next record; `None` at the end.
+    /// The next record; `None` at the end, which moves on with the recording.
     pub(super) fn next(&mut self, recording: &Recording) -> Option<Record> {
-        let mut reader = self.place.record(recording.file().get(..self.end)?)?;
+        let mut reader = self.place.record(recording.file().get(..recording.chunks_end())?)?;
         let record = Record::read(&mut reader, recording.header().recorded_axes(), &mut Inputs::default())?;
         self.place.at = reader.at;
         Some(record)

@@ -88,7 +88,10 @@ impl<S: Fields> Loading<S> {
     ) -> Result<bool, StateError> {
         game.save(&mut self.shown)?;
         game.restore(&self.head)?;
-        if !core::mem::replace(&mut self.begun, true) {
+        if core::mem::replace(&mut self.begun, true) {
+            // The checksum of this state may have been recorded since.
+            self.compare(game, recording)?;
+        } else {
             self.arrive(game, recording, &mut look)?;
         }
         let mut is_done = false;
@@ -117,19 +120,44 @@ impl<S: Fields> Loading<S> {
         if frame.0 == self.kept.len() as u32 * self.spacing {
             self.keep(game)?;
         }
-        if let Some((due, expected)) = self.next_checksum
-            && due == frame
-        {
-            self.next_checksum = self.records.next_checksum(recording);
-            game.save(&mut self.head)?;
-            let found = checksum(&self.head);
-            self.compared += 1;
-            if found != expected && self.trouble.is_none() {
-                self.trouble = Some(VerifyError::Checksum { frame, expected, found });
-            }
-        }
+        self.compare(game, recording)?;
         look(frame, game);
         Ok(())
+    }
+
+    /// Compares the checksum of the state of the cursor's frame, if it was recorded.
+    fn compare<G: Game<Snapshot = S>>(&mut self, game: &G, recording: &Recording) -> Result<(), StateError> {
+        let frame = self.cursor.frame();
+        let Some(expected) = self.recorded_checksum(recording) else { return Ok(()) };
+        game.save(&mut self.head)?;
+        let found = checksum(&self.head);
+        self.compared += 1;
+        if found != expected && self.trouble.is_none() {
+            self.trouble = Some(VerifyError::Checksum { frame, expected, found });
+        }
+        Ok(())
+    }
+
+    /// Takes the recorded checksum of the cursor's frame. One of a frame that has passed before it was recorded is left out.
+    fn recorded_checksum(&mut self, recording: &Recording) -> Option<u32> {
+        loop {
+            let (due, expected) = match self.next_checksum {
+                Some(next) => next,
+                None => *self.next_checksum.insert(self.records.next_checksum(recording)?),
+            };
+            if due > self.cursor.frame() {
+                return None;
+            }
+            self.next_checksum = None;
+            if due == self.cursor.frame() {
+                return Some(expected);
+            }
+        }
+    }
+
+    /// The checksum of the newest state that is loaded.
+    pub(super) fn checksum(&self) -> u32 {
+        checksum(&self.head)
     }
 
     /// Keeps a snapshot; where there are too many, every second is dropped.

@@ -5,6 +5,7 @@
 //! | [`StreamRecorder`] | records a match into a file of RPLK version 2 while it runs |
 //! | [`Recording`] | an open file of either version, also one that was cut or damaged |
 //! | [`Playback`], [`TakeOver`] | watches a recording with pause, speed and seek; continues it as a live match |
+//! | [`Viewer`] | follows a recording that still grows |
 //! | [`Recorder`], [`Replay`] | a match in memory, and its file of version 1 |
 //! | [`play`], [`verify`] | step a game through a replay; compare its states with known checksums |
 //!
@@ -25,6 +26,7 @@ mod rplk;
 mod stream;
 mod take_over;
 mod verify;
+mod viewer;
 mod whole;
 
 pub use error::{ReadError, WriteError};
@@ -37,6 +39,7 @@ pub use rplk::{HEADER_LEN, MAX_FRAMES};
 pub use stream::StreamRecorder;
 pub use take_over::TakeOver;
 pub use verify::{VerifyError, play, verify};
+pub use viewer::{Viewer, Viewing};
 
 use crate::{FirstState, Inputs};
 

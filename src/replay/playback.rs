@@ -1,10 +1,10 @@
 //! Watching a recording: play, pause, step, speed and seek.
 
-use super::Recording;
 use super::cursor::Cursor;
 use super::loading::Loading;
 use super::take_over::TakeOver;
 use super::verify::VerifyError;
+use super::{Recording, Tail};
 use crate::{Config, ConfigError, CueChange, CueEvent, CueId, Cues, Frame, FrameRate, Game};
 use core::time::Duration;
 
@@ -107,6 +107,18 @@ impl<G: Game> Playback<G> {
     /// such as the start of a round.
     pub fn load(&mut self, steps: u32, look: impl FnMut(Frame, &G)) -> bool {
         self.loading.run(&mut self.game, &self.recording, steps, look)
+    }
+
+    /// Adds bytes to the recording: see [`Recording::append`]. The frames in them can be [loaded](Self::load) and stepped then.
+    pub fn append(&mut self, bytes: &[u8]) -> Tail {
+        self.recording.append(bytes)
+    }
+
+    /// The checksum of the last state of the match, once all frames and the end of the recording are loaded.
+    #[must_use]
+    pub fn last_checksum(&self) -> Option<u32> {
+        let is_whole = self.recording.end().is_some() && self.loaded().0 == self.recording.frames();
+        (is_whole && !self.loading.has_failed()).then(|| self.loading.checksum())
     }
 
     /// The frame up to which the recording is loaded.

@@ -1,4 +1,4 @@
-//! The records in the chunks of RPLK version 2: inputs, checksums, events and the end.
+//! The records in the chunks of RPLK version 2: inputs, checksums, events, messages and the end.
 
 use super::codec::{Reader, put_number};
 use crate::{Frame, Input, Inputs, Player, Reason, Verdict};
@@ -16,6 +16,10 @@ pub(super) const INPUTS: u8 = 1;
 const CHECKSUM: u8 = 2;
 const EVENT: u8 = 3;
 const END: u8 = 4;
+const MESSAGE: u8 = 5;
+
+/// The most bytes of a recorded message: the most that a session sends.
+pub(super) const MAX_MESSAGE_LEN: usize = 1_024;
 
 /// An event of a match that its replay keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,6 +161,14 @@ pub(super) fn put_event(out: &mut Vec<u8>, frame: Frame, event: MatchEvent) {
     }
 }
 
+pub(super) fn put_message(out: &mut Vec<u8>, frame: Frame, player: Player, message: &[u8]) {
+    out.push(MESSAGE);
+    put_number(out, frame.0);
+    out.push(player.index() as u8);
+    put_number(out, message.len() as u32);
+    out.extend_from_slice(message);
+}
+
 pub(super) fn put_end(out: &mut Vec<u8>, end: End) {
     let winner = match end.winner {
         Winner::Undecided => 0,
@@ -249,10 +261,25 @@ impl Change {
 /// A record, of which only the length is kept where it holds inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Record {
-    Inputs { frames: u32 },
-    Checksum { frame: Frame, checksum: u32 },
-    Event { frame: Frame, event: MatchEvent },
+    Inputs {
+        frames: u32,
+    },
+    Checksum {
+        frame: Frame,
+        checksum: u32,
+    },
+    Event {
+        frame: Frame,
+        event: MatchEvent,
+    },
     End(End),
+    /// The bytes of the message are at this place in the file.
+    Message {
+        frame: Frame,
+        player: Player,
+        at: usize,
+        len: usize,
+    },
 }
 
 impl Record {
@@ -263,6 +290,14 @@ impl Record {
             CHECKSUM => Some(Self::Checksum { frame: Frame(reader.number()?), checksum: reader.u32()? }),
             EVENT => Some(Self::Event { frame: Frame(reader.number()?), event: read_event(reader)? }),
             END => read_end(reader).map(Self::End),
+            MESSAGE => {
+                let frame = Frame(reader.number()?);
+                let player = *Player::BOTH.get(usize::from(reader.u8()?))?;
+                let len = reader.number()? as usize;
+                let at = reader.at;
+                reader.slice(len).filter(|message| (1..=MAX_MESSAGE_LEN).contains(&message.len()))?;
+                Some(Self::Message { frame, player, at, len })
+            }
             _ => None,
         }
     }

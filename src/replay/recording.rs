@@ -6,7 +6,7 @@ use super::header::{self, Header};
 use super::record::{End, MatchEvent, Record};
 use super::stream::MAX_CHUNK_LEN;
 use super::{MAX_FRAMES, ReadError, Replay, StreamRecorder, WriteError, rplk};
-use crate::{Frame, Game, Inputs};
+use crate::{Frame, Game, Inputs, Player};
 use core::fmt;
 use std::io::Write;
 
@@ -46,6 +46,15 @@ pub struct Recording {
     end: Option<End>,
     tail: Tail,
     places: Places,
+    reached: Reached,
+}
+
+/// The values after the last whole chunk, with which the next one is checked.
+#[derive(Clone, Debug, Default)]
+struct Reached {
+    crc: crc32fast::Hasher,
+    inputs: Inputs,
+    last_checksum: Option<Frame>,
 }
 
 /// How a replay file ends.
@@ -137,7 +146,8 @@ impl Recording {
             rplk::VERSION => {
                 let (seed, frames) = rplk::check(&file)?;
                 let header = Header::new(seed);
-                Ok(Self { file, version, header, frames, chunks: 0..0, end: None, tail: Tail::Whole, places })
+                let (tail, reached) = (Tail::Whole, Reached::default());
+                Ok(Self { file, version, header, frames, chunks: 0..0, end: None, tail, places, reached })
             }
             header::VERSION => {
                 let (header, len, crc) = Header::decode(&file)?;
@@ -150,17 +160,44 @@ impl Recording {
                     end: None,
                     tail: Tail::Open,
                     places,
+                    reached: Reached { crc, ..Reached::default() },
                 };
-                recording.scan(crc);
+                recording.scan();
                 Ok(recording)
             }
             version => Err(ReadError::Version { version }),
         }
     }
 
+    /// Adds bytes that were written to the file since, and reads the chunks that they complete: a match that still runs, or one
+    /// that is received. Returns how the file ends now. A damaged file stays as it is, and so does one of version 1.
+    ///
+    /// ```
+    /// use rebout::replay::{Header, Recording, StreamRecorder, Tail, End, Outcome, Winner};
+    /// use rebout::{Buttons, Frame};
+    ///
+    /// let mut recorder = StreamRecorder::new(&Header::new(7), Vec::new())?;
+    /// for frame in 0..90 {
+    ///     recorder.record(Frame(frame), [Buttons(1), Buttons(0)].into())?;
+    /// }
+    /// let file = recorder.finish(End { outcome: Outcome::Local, winner: Winner::Undecided })?;
+    /// let (so_far, rest) = file.split_at(80);
+    /// let mut recording = Recording::open(so_far.to_vec())?;
+    /// assert_eq!(recording.frames(), 60);
+    /// assert_eq!((recording.append(rest), recording.frames()), (Tail::Whole, 90));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn append(&mut self, bytes: &[u8]) -> Tail {
+        if matches!(self.tail, Tail::Open | Tail::Cut { .. }) {
+            self.file.extend_from_slice(bytes);
+            self.scan();
+        }
+        self.tail
+    }
+
     /// Goes through the chunks up to the end, or the first that is not whole.
-    fn scan(&mut self, mut crc: crc32fast::Hasher) {
-        let (mut inputs, mut last_checksum) = (Inputs::default(), None);
+    fn scan(&mut self) {
+        self.tail = Tail::Open;
         while self.end.is_none() && self.chunks.end < self.file.len() {
             let at = self.chunks.end;
             let mut reader = Reader::new(&self.file, at);
@@ -170,14 +207,17 @@ impl Recording {
                 return;
             };
             let records = &self.file[at..at + 2 + len];
-            crc.update(records);
+            let place = Place { at, frame: Frame(self.frames), inputs: self.reached.inputs };
+            let mut reached = self.reached.clone();
+            reached.crc.update(records);
             let stated = Reader::new(&self.file, at + 2 + len).u32();
-            let place = Place { at, frame: Frame(self.frames), inputs };
-            let is_right = stated == Some(crc.clone().finalize()) && (1..=MAX_CHUNK_LEN).contains(&len);
-            if !is_right || self.scan_chunk(at + 2, len, &mut inputs, &mut last_checksum).is_none() {
+            let is_right =
+                stated == Some(reached.crc.clone().finalize()) && (1..=MAX_CHUNK_LEN).contains(&len);
+            if !is_right || self.scan_chunk(at + 2, len, &mut reached).is_none() {
                 self.tail = Tail::Damaged { offset: at };
                 return;
             }
+            self.reached = reached;
             self.places.see(place);
             self.chunks.end = at + 2 + len + CRC_LEN;
         }
@@ -188,13 +228,8 @@ impl Recording {
     }
 
     /// Checks the records of a chunk; nothing of a chunk that breaks a rule is taken over.
-    fn scan_chunk(
-        &mut self,
-        at: usize,
-        len: usize,
-        inputs: &mut Inputs,
-        last_checksum: &mut Option<Frame>,
-    ) -> Option<()> {
+    fn scan_chunk(&mut self, at: usize, len: usize, reached: &mut Reached) -> Option<()> {
+        let Reached { inputs, last_checksum, .. } = reached;
         let mut reader = Reader::new(&self.file[..at + len], at);
         let (mut frames, mut end) = (self.frames, None);
         while reader.at < at + len {
@@ -209,8 +244,10 @@ impl Recording {
                     }
                     *last_checksum = Some(frame);
                 }
-                Record::Event { frame, .. } if frame.0 > frames => return None,
-                Record::Event { .. } => {}
+                Record::Event { frame, .. } | Record::Message { frame, .. } if frame.0 > frames => {
+                    return None;
+                }
+                Record::Event { .. } | Record::Message { .. } => {}
                 Record::End(found) => end = Some(found),
             }
         }
@@ -255,6 +292,11 @@ impl Recording {
         &self.file
     }
 
+    /// The end of the last whole chunk.
+    pub(super) fn chunks_end(&self) -> usize {
+        self.chunks.end
+    }
+
     /// A cursor whose next inputs are those of `frame`, or at the end.
     pub(super) fn cursor(&self, frame: Frame) -> Cursor {
         let mut cursor = match self.places.before(frame) {
@@ -295,6 +337,14 @@ impl Recording {
         })
     }
 
+    /// The recorded messages of the players, in the order in which they were recorded. Nobody has checked their bytes.
+    pub fn messages(&self) -> impl Iterator<Item = (Frame, Player, &[u8])> {
+        self.records().filter_map(|record| match record {
+            Record::Message { frame, player, at, len } => Some((frame, player, self.file.get(at..at + len)?)),
+            _ => None,
+        })
+    }
+
     fn records(&self) -> impl Iterator<Item = Record> {
         let mut cursor = self.record_cursor();
         core::iter::from_fn(move || cursor.next(self))
@@ -302,7 +352,7 @@ impl Recording {
 
     /// A cursor at the first record.
     pub(super) fn record_cursor(&self) -> RecordCursor {
-        RecordCursor::at_chunk(self.chunks.clone())
+        RecordCursor::at_chunk(self.chunks.start)
     }
 
     /// Steps `game`, in its first state, through all frames, and compares its states with the recorded checksums.
@@ -333,8 +383,7 @@ impl Recording {
     }
 
     /// Writes the frames before `until` as a file of version 2 with another header, but with the axes, pads and first state of
-    /// this one. The end
-    /// of the match is written only if all frames are.
+    /// this one. Messages are left out. The end of the match is written only if all frames are.
     ///
     /// # Errors
     /// A header that is not valid, before anything is written, and errors of the writer.

@@ -8,10 +8,10 @@ use crate::rollback::Rollback;
 use crate::{Event, Fields, Frame, Input, Inputs, Player, Session, checksum};
 use std::io::{self, Write};
 
-/// The most bytes of checksums and events that wait for the end of a chunk; a full chunk is written at once.
+/// The most bytes of checksums, events and messages that wait for the end of a chunk; a full chunk is written at once.
 const MAX_NOTES_LEN: usize = 1024;
-/// The longest record besides inputs: an event with two checksums.
-const MAX_NOTE_LEN: usize = 16;
+/// The longest record besides inputs: a message.
+const MAX_NOTE_LEN: usize = 16 + record::MAX_MESSAGE_LEN;
 /// The most bytes of changes of input in a chunk.
 const MAX_CHANGES_LEN: usize = 2 * MAX_CHANGE_LEN * MAX_RECORD_FRAMES as usize;
 
@@ -131,10 +131,11 @@ impl<W: Write> StreamRecorder<W> {
     /// # Errors
     /// [`RecordError`] at the first frame that is not the next one, or if the replay is full.
     pub fn record_session<S: Fields>(&mut self, session: &Session<S>) -> Result<(), RecordError> {
+        self.check_state(self.next.min(session.settled()), |frame| session.snapshot(frame));
         for (frame, inputs) in session.confirmed() {
             self.record(frame, inputs)?;
         }
-        self.check_state(session.settled(), session.snapshot(session.settled()));
+        self.check_state(session.settled(), |frame| session.snapshot(frame));
         Ok(())
     }
 
@@ -144,16 +145,21 @@ impl<W: Write> StreamRecorder<W> {
     /// # Errors
     /// [`RecordError`] at the first frame that is not the next one, or if the replay is full.
     pub fn record_settled<S: Fields>(&mut self, engine: &Rollback<S>) -> Result<(), RecordError> {
+        self.check_state(self.next.min(engine.settled()), |frame| engine.snapshot(frame));
         engine.newly_confirmed().try_for_each(|(frame, inputs)| self.record(frame, inputs))?;
-        self.check_state(engine.settled(), engine.snapshot(engine.settled()));
+        self.check_state(engine.settled(), |frame| engine.snapshot(frame));
         Ok(())
     }
 
     /// Records the checksum of a state that follows from the recorded frames, if one is due.
-    fn check_state<S: Fields>(&mut self, frame: Frame, state: Option<&S>) {
+    ///
+    /// The state before the frames of an `advance` is kept even where the one after them is not: on a link without predictions the
+    /// newest certain state has no snapshot.
+    #[inline]
+    fn check_state<'a, S: Fields + 'a>(&mut self, frame: Frame, state: impl FnOnce(Frame) -> Option<&'a S>) {
         if self.is_checksum_due()
             && frame == self.next
-            && let Some(state) = state
+            && let Some(state) = state(frame)
         {
             self.checksum(frame, checksum(state));
         }
@@ -187,6 +193,14 @@ impl<W: Write> StreamRecorder<W> {
     pub(super) fn event_at(&mut self, frame: Frame, event: MatchEvent) {
         record::put_event(&mut self.notes, frame.min(self.next), event);
         self.noted();
+    }
+
+    /// Records a message of a player at the [`next`](Self::next) frame. One that is empty, or longer than a session sends, is left out.
+    pub fn message(&mut self, player: Player, message: &[u8]) {
+        if (1..=record::MAX_MESSAGE_LEN).contains(&message.len()) {
+            record::put_message(&mut self.notes, self.next, player, message);
+            self.noted();
+        }
     }
 
     /// Records an event of the session, if it is of a kind that a replay keeps; `local` is the seat at this machine.
@@ -233,8 +247,7 @@ impl<W: Write> StreamRecorder<W> {
     /// # Errors
     /// The error of the writer that has ended the recording; without its reason if that was told already.
     pub fn finish(mut self, end: End) -> io::Result<W> {
-        record::put_end(&mut self.notes, end);
-        self.seal();
+        self.end(end);
         match self.error {
             Some(error) => Err(error),
             None if self.failed => Err(io::Error::other("the recording had ended early")),
@@ -246,6 +259,22 @@ impl<W: Write> StreamRecorder<W> {
     pub(super) fn leave_open(mut self) -> io::Result<W> {
         self.seal();
         self.error.map_or(Ok(self.writer), Err)
+    }
+
+    /// Records the end. Nothing may follow it.
+    pub(crate) fn end(&mut self, end: End) {
+        record::put_end(&mut self.notes, end);
+        self.seal();
+    }
+
+    #[cfg(all(feature = "seal", not(target_family = "wasm")))]
+    pub(crate) fn writer(&self) -> &W {
+        &self.writer
+    }
+
+    #[cfg(all(feature = "seal", not(target_family = "wasm")))]
+    pub(crate) fn into_writer(self) -> W {
+        self.writer
     }
 
     fn noted(&mut self) {
@@ -354,10 +383,10 @@ mod tests {
     #[test]
     fn only_the_state_of_the_next_frame_is_recorded() {
         let mut recorder = recorder(5);
-        recorder.check_state(Frame(4), Some(&1_u32));
-        recorder.check_state(Frame(6), Some(&2_u32));
-        recorder.check_state::<u32>(Frame(5), None);
-        recorder.check_state(Frame(5), Some(&3_u32));
+        recorder.check_state(Frame(4), |_| Some(&1_u32));
+        recorder.check_state(Frame(6), |_| Some(&2_u32));
+        recorder.check_state(Frame(5), |_| None::<&u32>);
+        recorder.check_state(Frame(5), |_| Some(&3_u32));
         assert!(finished(recorder).checksums().eq([(Frame(5), checksum(&3_u32))]));
     }
 
