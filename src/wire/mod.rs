@@ -15,6 +15,8 @@ pub use numbering::{Numbering, WireFrame};
 
 pub(crate) mod autopsy;
 #[cfg(any(feature = "lab", feature = "seal"))]
+pub(crate) mod broadcast;
+#[cfg(any(feature = "lab", feature = "seal"))]
 mod broken_rules;
 mod bytes;
 pub mod control;

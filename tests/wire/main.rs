@@ -1,5 +1,6 @@
 //! Bytes to packets and back, and the document that describes them.
 
+mod broadcast;
 mod control;
 mod doc;
 mod message;
