@@ -92,6 +92,7 @@
 //! | `Online`, `Options`, `Now`, `Finish` | a match from the invite to the verdict, with one owner |
 //! | `Connection`, `ConnectOptions` | transport, encryption and paths for any protocol; `docs/CONNECTING.md` |
 //! | [`Lobby`], [`Session`], [`Config`], [`Event`], [`Stats`] | the parts of a match between two machines |
+//! | `Broadcast`, `Spectator` | live spectators of a match; `docs/SPECTATORS.md` |
 //! | [`Invite`] | the right to join a host, as one line of text |
 //! | [`Autopsy`], [`Bundle`] | the report about a desync, and the folder that keeps it |
 //! | `authority` | with the feature `authority`, more than two players: a server that decides, clients that predict and interpolate |
@@ -108,6 +109,8 @@
 
 #[cfg(feature = "authority")]
 pub mod authority;
+#[cfg(all(feature = "seal", not(target_family = "wasm")))]
+mod broadcast;
 mod channel;
 // Tests use the layers of a connection and their packets through `lab`. Without it, and with few features, parts of these modules
 // have no user.
@@ -128,6 +131,8 @@ mod session;
 #[cfg_attr(not(feature = "lab"), allow(dead_code, unreachable_pub, unused_imports))]
 pub mod wire;
 
+#[cfg(all(feature = "seal", not(target_family = "wasm")))]
+pub use broadcast::{Broadcast, BroadcastConfig, BroadcastKey, BroadcastStats, Bye, Spectator, Watching};
 pub use channel::refusal::{Refusal, Refusals};
 #[cfg(feature = "seal")]
 pub use connect::connection::{ConnectError, ConnectOptions, Connection, ConnectionStats, Hint, PeerInfo};

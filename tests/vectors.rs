@@ -11,7 +11,9 @@ use std::hash::Hasher;
 const VECTORS: &str = concat!(
     include_str!("../docs/vectors/encryption.txt"),
     "\n",
-    include_str!("../docs/vectors/rendezvous.txt")
+    include_str!("../docs/vectors/rendezvous.txt"),
+    "\n",
+    include_str!("../docs/vectors/spectators.txt")
 );
 
 fn block(name: &str) -> Vec<u8> {
@@ -207,6 +209,53 @@ fn the_packets_of_a_rendezvous_follow_from_its_key() {
             let lines =
                 parts.iter().map(|part| part.iter().map(|b| format!("{b:02X} ")).collect::<String>() + "\n");
             wrong += &format!("[rendezvous-{name}]\n{}\n", lines.collect::<String>());
+        }
+    }
+    assert!(wrong.is_empty(), "the file should have\n{wrong}");
+}
+
+/// The packets of a broadcast by name, in parts.
+fn broadcast_packets() -> Vec<(&'static str, Vec<Vec<u8>>)> {
+    let pair = ring::signature::Ed25519KeyPair::from_seed_unchecked(&counted(1, 32)).unwrap();
+    let (id, number, log) = (counted(0x31, 16), vec![0, 0, 0, 1], counted(0, 120));
+    let mut hasher = Blake2s256::new();
+    [&b"rebout log 1"[..], &id, &number, &log].iter().for_each(|part| hasher.update(part));
+    let hash: [u8; 32] = hasher.finalize().into();
+    let statement = [&id[..], &number, &[0], &[0, 0, 0, 120], &hash].concat();
+    let signature = pair.sign(&[&b"rebout broadcast 1"[..], &statement].concat());
+    let status = vec![0, 3, 0, 0, 0x27, 0x10];
+    let four = |number: u8| vec![0, 0, 0, number];
+    vec![
+        ("watch", vec![vec![0x01, 1], vec![0; 16], four(0)]),
+        ("ack", vec![vec![0x02, 1], four(1), four(40), four(120), four(80), four(100)]),
+        ("leave", vec![vec![0x03]]),
+        (
+            "head",
+            vec![
+                vec![0x10, 1],
+                status.clone(),
+                id,
+                number,
+                vec![0],
+                four(120),
+                hash.to_vec(),
+                signature.as_ref().to_vec(),
+            ],
+        ),
+        ("data", vec![vec![0x11], four(1), four(80), log[80..100].to_vec()]),
+        ("wait", vec![vec![0x12, 1], status, vec![0xFF; 4]]),
+        ("bye", vec![vec![0x13, 1]]),
+    ]
+}
+
+#[test]
+fn the_packets_of_a_broadcast_follow_from_its_key() {
+    let mut wrong = String::new();
+    for (name, parts) in broadcast_packets() {
+        if block(&format!("broadcast-{name}")) != parts.concat() {
+            let lines =
+                parts.iter().map(|part| part.iter().map(|b| format!("{b:02X} ")).collect::<String>() + "\n");
+            wrong += &format!("[broadcast-{name}]\n{}\n", lines.collect::<String>());
         }
     }
     assert!(wrong.is_empty(), "the file should have\n{wrong}");

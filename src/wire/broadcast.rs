@@ -1,7 +1,7 @@
 //! The packets between a broadcast and its spectators, inside a sealed link. Big-endian.
 //!
 //! The sealed link proves the role of either side, so that the packets need no magic. A decoded packet is well-formed and nothing
-//! more: the source's signature in a [`Head`] says which bytes of a log are true. `docs/WIRE.md` has the rules.
+//! more: the source's signature in a [`Head`] says which bytes of a log are true. `docs/SPECTATORS.md` has the rules.
 
 use super::broken_rules::broken_rules;
 use super::bytes::{Reader, Writer};

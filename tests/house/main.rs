@@ -19,9 +19,10 @@ fn may_know(room: &str) -> &'static [&'static str] {
         "channel" => &["wire"],
         "session" => &["wire", "rollback", "channel"],
         "replay" => &["rollback", "session"],
+        "broadcast" => &["channel", "replay", "session", "wire"],
         "authority" => &["channel", "wire"],
         "connect" => &["authority", "channel", "net", "session", "wire"],
-        "online" => &["connect", "net", "replay", "session", "wire"],
+        "online" => &["broadcast", "connect", "net", "replay", "session", "wire"],
         "lab" => &["channel", "connect", "net", "replay", "rollback", "session", "wire"],
         _ => &[],
     }

@@ -1,0 +1,166 @@
+//! The log of one match at its source, and the age at which its bytes may leave.
+
+use super::signing::{LogHash, SigningKey};
+use crate::protocol::time::{Span, Time};
+use crate::replay::{End, Header, StreamRecorder};
+use crate::wire::broadcast::{Head, MatchId};
+use std::collections::VecDeque;
+use std::io;
+
+/// Bytes of a log for which memory is taken at the start: more than an hour of a usual match.
+const USUAL_LEN: usize = 256 * 1024;
+
+/// The bytes of a log, up to a limit.
+#[derive(Debug)]
+pub(super) struct Tape {
+    bytes: Vec<u8>,
+    max_len: usize,
+}
+
+impl io::Write for Tape {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() + bytes.len() > self.max_len {
+            return Err(io::Error::other("the log is full"));
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+// There are a few of these.
+#[allow(clippy::large_enum_variant)]
+enum Writing {
+    Open(StreamRecorder<Tape>),
+    Done(Tape),
+}
+
+/// The log of one match: written by a [`StreamRecorder`], byte by byte the file that it would write.
+#[derive(Debug)]
+pub(super) struct Track {
+    of: MatchId,
+    writing: Option<Writing>,
+    /// Lengths of the log, and when that much may leave.
+    due: VecDeque<(Time, u32)>,
+    /// The length of the log so far, and of the part that has left.
+    written: u32,
+    released: u32,
+    hash: LogHash,
+    head: Option<Head>,
+}
+
+impl Track {
+    /// Begins the log of a match; `None` if a file cannot hold it.
+    pub(super) fn new(now: Time, of: MatchId, header: &Header, delay: Span, max_len: usize) -> Option<Self> {
+        let usual = (USUAL_LEN + header.first_state.len()).min(max_len);
+        let tape = Tape { bytes: Vec::with_capacity(usual), max_len };
+        let recorder = StreamRecorder::new(header, tape).ok()?;
+        let seconds = delay.nanos() / 1_000_000_000;
+        let mut track = Self {
+            of,
+            writing: Some(Writing::Open(recorder)),
+            due: VecDeque::with_capacity(seconds as usize + 16),
+            written: 0,
+            released: 0,
+            hash: LogHash::new(of),
+            head: None,
+        };
+        track.note(now, delay);
+        Some(track)
+    }
+
+    pub(super) fn of(&self) -> MatchId {
+        self.of
+    }
+
+    /// The recorder, while the match goes on and the log is not full.
+    pub(super) fn recorder(&mut self) -> Option<&mut StreamRecorder<Tape>> {
+        match &mut self.writing {
+            Some(Writing::Open(recorder)) => Some(recorder),
+            _ => None,
+        }
+    }
+
+    /// Notes when the bytes that were written until now may leave. `false` once the log is full.
+    #[inline]
+    pub(super) fn note(&mut self, now: Time, delay: Span) -> bool {
+        let len = self.tape().len() as u32;
+        if len > self.written {
+            self.due.push_back((now + delay, len));
+            self.written = len;
+        }
+        let is_full = self.recorder().is_some_and(|recorder| recorder.take_error().is_some());
+        if is_full && let Some(Writing::Open(recorder)) = self.writing.take() {
+            self.writing = Some(Writing::Done(recorder.into_writer()));
+        }
+        !is_full
+    }
+
+    /// Writes the end of the match.
+    pub(super) fn finish(&mut self, now: Time, delay: Span, end: End) {
+        if let Some(Writing::Open(mut recorder)) = self.writing.take() {
+            recorder.end(end);
+            self.writing = Some(Writing::Done(recorder.into_writer()));
+            self.note(now, delay);
+        }
+    }
+
+    /// Lets out the bytes that are old enough.
+    pub(super) fn release(&mut self, now: Time) {
+        let mut len = self.released;
+        while let Some((_, due)) = self.due.front().filter(|(at, _)| *at <= now) {
+            len = *due;
+            self.due.pop_front();
+        }
+        if len > self.released {
+            let fresh = self.released as usize..len as usize;
+            match &self.writing {
+                Some(Writing::Open(recorder)) => self.hash.update(&recorder.writer().bytes[fresh]),
+                Some(Writing::Done(tape)) => self.hash.update(&tape.bytes[fresh]),
+                None => {}
+            }
+            self.released = len;
+        }
+    }
+
+    /// The source's statement about the bytes that have left; `None` before the first have. It is signed when it is asked for, so
+    /// that a match that nobody watches signs nothing.
+    pub(super) fn head(&mut self, key: &SigningKey) -> Option<Head> {
+        if self.released > 0 && self.head.is_none_or(|head| head.len != self.released) {
+            self.head = Some(key.sign(self.of, self.is_over(), self.released, self.hash.value()));
+        }
+        self.head
+    }
+
+    /// Whether the match has ended, and its whole log has left.
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self.writing, Some(Writing::Done(_))) && self.due.is_empty()
+    }
+
+    /// When the next bytes may leave.
+    pub(super) fn due_at(&self) -> Time {
+        self.due.front().map_or(Time::NEVER, |(at, _)| *at)
+    }
+
+    /// The bytes that have left.
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.tape()[..self.released as usize]
+    }
+
+    /// The memory of the log.
+    pub(super) fn len(&self) -> usize {
+        self.tape().len()
+    }
+
+    fn tape(&self) -> &[u8] {
+        match &self.writing {
+            Some(Writing::Open(recorder)) => &recorder.writer().bytes,
+            Some(Writing::Done(tape)) => &tape.bytes,
+            None => &[],
+        }
+    }
+}
