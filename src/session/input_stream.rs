@@ -227,6 +227,11 @@ impl InputStream {
         self.rate.restart_counts();
     }
 
+    /// Takes in what is left of the peer's window, in 1/65,536 of a frame.
+    pub(super) fn set_slack(&mut self, slack: i32) {
+        self.rate.set_slack(slack);
+    }
+
     /// Asks for a packet.
     pub(super) fn ask(&mut self) {
         self.outbox.ask();

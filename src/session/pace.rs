@@ -104,6 +104,11 @@ impl Pace {
         (self.lateness.age(&self.lead), excess)
     }
 
+    /// The rest of the peer's window of so many frames, in 1/65,536 of a frame.
+    pub(super) fn peer_slack(&self, window_frames: u8) -> Option<i32> {
+        Some(i32::from(window_frames) * ONE_FRAME - self.lead.peer_gap()?)
+    }
+
     /// The change of the rate to tell the game of, each once.
     #[inline]
     pub(super) fn rate_change(&mut self) -> Option<RateChange> {

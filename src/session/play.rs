@@ -142,6 +142,7 @@ impl<S: Fields> Session<S> {
         }
         if Lateness::is_due(frame.0) {
             self.look_at_age();
+            self.look_at_slack();
             self.look_at_costs();
             self.look_at_delay();
         }
@@ -164,6 +165,14 @@ impl<S: Fields> Session<S> {
                 self.say_farewell(LeavingWhy::Left);
                 self.disconnect(Reason::InputsHeldBack);
             }
+        }
+    }
+
+    /// Looks at what is left of the peer's window: with little of it, second copies are sent at less loss.
+    #[cold]
+    fn look_at_slack(&mut self) {
+        if let Some(slack) = self.pace.peer_slack(self.agreed.peer_window_frames) {
+            self.stream.set_slack(slack);
         }
     }
 

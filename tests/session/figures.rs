@@ -117,6 +117,30 @@ fn a_second_copy_leaves_half_a_frame_after_its_packet() {
 }
 
 #[test]
+fn little_slack_of_the_window_brings_second_copies() {
+    let frame = Duration::from_secs(1) / 60;
+    // One way in frames, loss in percent, and copies a second of each machine.
+    for (latency, loss, copies) in [(6, 2, 50..=60), (6, 0, 0..=0), (5, 1, 0..=0), (4, 2, 0..=9)] {
+        let link = LinkConfig { loss: Chance::percent(loss), ..LinkConfig::new(frame * latency) };
+        let setup = Setup::new(5, link).configure(|config| {
+            (config.rollback.window_frames, config.rollback.delay_frames) = (8, Some(0));
+        });
+        let mut sim = SimMatch::new(setup, ENDLESS);
+        // The first seconds show what is lost.
+        sim.run_for(secs(10));
+        let before = [0, 1].map(|id| sim.machine(id).stats());
+        sim.run_for(secs(300));
+        for (id, before) in before.iter().enumerate() {
+            let stats = sim.machine(id).stats();
+            let each = (stats.copies_out - before.copies_out) / 300;
+            assert!(copies.contains(&each), "{latency} frames, {loss} %: {each} copies a second");
+            let stalled = stats.stalled_frames - before.stalled_frames;
+            assert!(stalled <= 1, "{latency} frames, {loss} %: {stalled} stalled");
+        }
+    }
+}
+
+#[test]
 fn every_reason_verdict_and_error_has_words_of_its_own() {
     use Reason::{
         Desync, FrameLimit, GaveUp, InputsHeldBack, Left, LeftHere, NoProgress, NotesWithheld,

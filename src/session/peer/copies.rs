@@ -1,11 +1,23 @@
-//! Second copies of input packets: on while many packets are lost, off when the copies themselves fill the link.
+//! Second copies of input packets: on while so many packets are lost that the peer would stall, off when the copies themselves fill
+//! the link.
 
 use crate::protocol::time::{Span, Time};
 use crate::protocol::trace;
+use crate::session::peer::lead::ONE_FRAME;
 
 /// Loss at which the second copy is switched on, and below which it is switched off, in thousandths.
-const ON_AT: u32 = 50;
-const OFF_BELOW: u32 = 20;
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    on_at: u32,
+    off_below: u32,
+}
+
+/// A peer whose window has less than this left stalls after two lost packets in a row: one frame in 100,000 at the loss that
+/// switches copies on. With more slack it takes three, and few losses do no harm.
+const TIGHT_BELOW: i32 = 3 * ONE_FRAME / 2;
+const TIGHT: Limits = Limits { on_at: 5, off_below: 4 };
+const WIDE: Limits = Limits { on_at: 50, off_below: 20 };
+
 const OFF_AFTER: Span = Span::from_secs(10);
 
 /// Growth of the RTT since the copy was switched on at which the copy is taken for the cause of congestion.
@@ -30,14 +42,16 @@ impl Copies {
         self.is_on
     }
 
-    /// Takes in the smoothed loss, in thousandths, on a link with this RTT.
-    pub(super) fn lost(&mut self, now: Time, loss: u32, rtt: Span) {
+    /// Takes in the smoothed loss, in thousandths, on a link with this RTT, while the peer's window has `slack` left, in 1/65,536
+    /// of a frame.
+    pub(super) fn lost(&mut self, now: Time, loss: u32, rtt: Span, slack: i32) {
+        let limits = if slack < TIGHT_BELOW { TIGHT } else { WIDE };
         if !self.is_on {
-            if loss >= ON_AT && now >= self.blocked_until {
+            if loss >= limits.on_at && now >= self.blocked_until {
                 (self.is_on, self.calm_since, self.rtt_at_switch) = (true, None, rtt);
                 trace::copies(true, loss);
             }
-        } else if loss >= OFF_BELOW {
+        } else if loss >= limits.off_below {
             self.calm_since = None;
         } else {
             let since = *self.calm_since.get_or_insert(now);
@@ -82,11 +96,28 @@ mod tests {
         for (second, loss, is_on) in
             [(0, MANY, true), (1, 0, true), (10, 0, true), (10, 20, true), (11, 19, true), (20, 0, true)]
         {
-            copies.lost(at(second), loss, FRAME);
+            copies.lost(at(second), loss, FRAME, i32::MAX);
             assert_eq!(copies.is_on(), is_on, "second {second}");
         }
-        copies.lost(at(21), 0, FRAME);
+        copies.lost(at(21), 0, FRAME, i32::MAX);
         assert!(!copies.is_on(), "calm for ten seconds");
+    }
+
+    #[test]
+    fn little_slack_lowers_the_limits_of_loss() {
+        for (slack, on_at, off_below) in
+            [(-ONE_FRAME, 5, 4), (TIGHT_BELOW - 1, 5, 4), (TIGHT_BELOW, 50, 20), (i32::MAX, 50, 20)]
+        {
+            let mut copies = Copies::default();
+            copies.lost(at(0), on_at - 1, FRAME, slack);
+            assert!(!copies.is_on(), "{slack}");
+            copies.lost(at(0), on_at, FRAME, slack);
+            assert!(copies.is_on(), "{slack}");
+            (1..60).for_each(|second| copies.lost(at(second), off_below, FRAME, slack));
+            assert!(copies.is_on(), "{slack}");
+            (60..71).for_each(|second| copies.lost(at(second), off_below - 1, FRAME, slack));
+            assert!(!copies.is_on(), "{slack}");
+        }
     }
 
     #[test]
@@ -94,13 +125,13 @@ mod tests {
         let mut copies = Copies::default();
         let mut now = at(0);
         for minutes in [1, 2, 4, 8, 16, 16, 16] {
-            copies.lost(now, MANY, FRAME);
+            copies.lost(now, MANY, FRAME, i32::MAX);
             copies.measured(now, FRAME * 3, FRAME);
             assert!(copies.is_on(), "two frames more are no congestion");
             copies.measured(now, FRAME * 4, FRAME);
             assert!(!copies.is_on());
             let block = Span::from_secs(60) * minutes;
-            copies.lost(now + (block - Span::from_secs(1)), MANY, FRAME);
+            copies.lost(now + (block - Span::from_secs(1)), MANY, FRAME, 0);
             assert!(!copies.is_on(), "blocked for {minutes} minutes");
             now = now + block;
         }

@@ -43,6 +43,11 @@ impl FrameLead {
         self.mine.value
     }
 
+    /// The peer's gap in 1/65,536 of a frame, which rests on the delay that it claims.
+    pub(crate) fn peer_gap(&self) -> Option<i32> {
+        self.theirs.value
+    }
+
     /// How many frames the peer has gone ahead while this machine did not run: its gap is `gap` now, and less than usual, or less
     /// than it is to become if this machine is behind. One more than that shows, because the samples of frames that are made up
     /// for lower the average.

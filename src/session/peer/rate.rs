@@ -35,6 +35,8 @@ pub(crate) struct SendRate {
     copies: Copies,
     congestion: Congestion,
     policing: Policing,
+    /// The rest of the peer's window, in 1/65,536 of a frame.
+    slack: i32,
     /// Whether every second packet is left out.
     is_thinned: bool,
     /// Whether the last packet was left out.
@@ -60,6 +62,7 @@ impl SendRate {
             copies: Copies::default(),
             congestion: Congestion::default(),
             policing: Policing::default(),
+            slack: i32::MAX,
             is_thinned: false,
             skipped: false,
         }
@@ -118,9 +121,16 @@ impl SendRate {
         if self.policing.reported(Rate::of(self.is_thinned, self.copies.is_on()), sample) {
             self.copies.blame(now);
         }
-        self.copies.lost(now, loss, rtt);
+        // Packets that are left out make the slack less, and copies are no remedy for that.
+        let slack = if self.is_thinned { i32::MAX } else { self.slack };
+        self.copies.lost(now, loss, rtt, slack);
         self.congestion.measured(rtt);
         self.is_thinned = self.congestion.is_on() || self.policing.is_on();
+    }
+
+    /// Takes in what is left of the peer's window, in 1/65,536 of a frame.
+    pub(crate) fn set_slack(&mut self, slack: i32) {
+        self.slack = slack;
     }
 
     /// The next report of the peer's is the first.
@@ -264,6 +274,17 @@ mod tests {
         assert_eq!(skipped(&mut link), [true, false, true, false]);
         link.run(2_400..3_600, 0, 40, 40);
         assert_eq!(skipped(&mut link), [false; 4], "it has drained");
+    }
+
+    #[test]
+    fn thinned_packets_get_no_copies_for_want_of_slack() {
+        for (rtt, copies) in [(40, true), (53, false)] {
+            let mut link = Link::new();
+            link.run(0..1_200, 0, 40, 40);
+            link.rate.set_slack(0);
+            link.run(1_200..1_800, 0, rtt, rtt);
+            assert_eq!(link.run(1_800..2_400, 50, rtt, rtt) > 0, copies, "{rtt} frames there and back");
+        }
     }
 
     #[test]
