@@ -321,11 +321,11 @@ impl Authenticated for Broadcast {
         }
     }
 
-    fn knows(&self, _: SocketAddr) -> bool {
+    fn knows(&mut self, _: SocketAddr) -> bool {
         true
     }
 
-    fn keeps(&self, peer: SocketAddr) -> bool {
+    fn keeps(&mut self, peer: SocketAddr) -> bool {
         self.audience.guests().iter().any(|guest| guest.addr() == peer)
     }
 }

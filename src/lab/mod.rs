@@ -77,9 +77,10 @@ pub use sim_peer::{InputSource, Make, SimPeer, Watch};
 #[cfg(feature = "seal")]
 pub mod seal {
     pub use crate::connect::seal::{
-        Brought, ConnectionKeys, MAX_ADDRESSES, MAX_FALLBACKS, NotLoggedKeys, OpenedPacket, Seal, SealError,
-        SealRefusal, SealRefusals, SealStats, Sealed,
+        Brought, ConnectionKeys, MAX_ADDRESSES, MAX_FALLBACKS, MAX_KEYS, NotLoggedKeys, OpenedPacket, Seal,
+        SealError, SealRefusal, SealRefusals, SealStats, Sealed,
     };
+    pub use crate::protocol::{ByRole, PeerRole};
 }
 
 /// The search for paths through routers, around a seal and its protocol.

@@ -1,13 +1,18 @@
 //! The interface between the state machines and their driver: bytes and time come in as arguments. Times are of the types
 //! in `time`; `trace` tells a developer what happened; `texts` makes enums with a text of each variant; `stream_addr` has the
-//! addresses of servers that are reached over streams, and what a transport tells of these.
+//! addresses of servers that are reached over streams, and what a transport tells of these; `role` has the role of a peer, and
+//! `by_role` two protocols on one connection, told apart by it.
 
+mod by_role;
+mod role;
 #[cfg(feature = "nat")]
 pub(crate) mod stream_addr;
 mod texts;
 pub(crate) mod time;
 pub(crate) mod trace;
 
+pub use by_role::ByRole;
+pub use role::PeerRole;
 pub(crate) use texts::texts;
 
 use std::net::SocketAddr;
@@ -78,10 +83,16 @@ pub trait Authenticated {
 
     /// Whether this state machine knows the newest step of the connection to `peer`. If not, it is told the step before it
     /// handles a datagram of that peer: a new state machine on an old connection learns of the connection that way.
-    fn knows(&self, peer: SocketAddr) -> bool;
+    fn knows(&mut self, peer: SocketAddr) -> bool;
 
     /// Whether this state machine keeps the connection to `peer`. Connections that it does not keep may be dropped.
-    fn keeps(&self, peer: SocketAddr) -> bool;
+    fn keeps(&mut self, peer: SocketAddr) -> bool;
+
+    /// Whether this state machine serves peers in a role: those of a match, unless it says otherwise. It hears nothing of a peer in
+    /// another role, neither a step nor a datagram.
+    fn serves(&mut self, role: PeerRole) -> bool {
+        role.plays()
+    }
 }
 
 /// A step of an authenticated connection ([`Authenticated::connection`]).
@@ -103,15 +114,6 @@ pub enum ConnectionStep {
     },
     /// The connection is no more. Its address is never used again.
     Gone,
-}
-
-/// The role of a peer, as its key proves it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PeerRole {
-    /// The peer was asked for a match: it is the host.
-    Host,
-    /// The peer asked for a match: this machine is the host.
-    Player,
 }
 
 /// The length of the longest datagram that is ever sent. It passes every common path without fragmentation.

@@ -132,11 +132,11 @@ impl<S: Fields> Authenticated for Session<S> {
     }
 
     #[inline]
-    fn knows(&self, peer: SocketAddr) -> bool {
+    fn knows(&mut self, peer: SocketAddr) -> bool {
         self.responder.knows(peer)
     }
 
-    fn keeps(&self, peer: SocketAddr) -> bool {
+    fn keeps(&mut self, peer: SocketAddr) -> bool {
         self.link.is_peer(&peer)
     }
 }

@@ -15,6 +15,7 @@ mod protocols;
 mod racing;
 mod rebinding;
 mod roaming;
+mod roles;
 mod seats;
 mod signals;
 mod sums;

@@ -165,11 +165,11 @@ impl<W: Wire> Authenticated for Client<W> {
         }
     }
 
-    fn knows(&self, _: SocketAddr) -> bool {
+    fn knows(&mut self, _: SocketAddr) -> bool {
         true
     }
 
-    fn keeps(&self, peer: SocketAddr) -> bool {
+    fn keeps(&mut self, peer: SocketAddr) -> bool {
         peer == self.server
     }
 }

@@ -81,11 +81,11 @@ impl<W: Wire> Authenticated for Server<W> {
         self.access.connection(peer, step);
     }
 
-    fn knows(&self, peer: SocketAddr) -> bool {
+    fn knows(&mut self, peer: SocketAddr) -> bool {
         self.keeps(peer) || self.access.vouched(peer).is_some_and(|vouched| vouched.is_confirmed)
     }
 
-    fn keeps(&self, peer: SocketAddr) -> bool {
+    fn keeps(&mut self, peer: SocketAddr) -> bool {
         self.seats.of_addr(peer).is_some()
     }
 }

@@ -27,11 +27,11 @@ impl Protocol for Rest {
 impl Authenticated for Rest {
     fn connection(&mut self, _: Duration, _: SocketAddr, _: ConnectionStep) {}
 
-    fn knows(&self, _: SocketAddr) -> bool {
+    fn knows(&mut self, _: SocketAddr) -> bool {
         true
     }
 
-    fn keeps(&self, _: SocketAddr) -> bool {
+    fn keeps(&mut self, _: SocketAddr) -> bool {
         true
     }
 }

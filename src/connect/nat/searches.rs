@@ -5,7 +5,7 @@ use super::paths::Path;
 use super::search::Search;
 use crate::connect::seal::Seal;
 use crate::protocol::time::{Span, Time};
-use crate::protocol::trace;
+use crate::protocol::{PeerRole, trace};
 use std::net::SocketAddr;
 
 /// Peers that are searched for at once: at least, and at most.
@@ -32,13 +32,25 @@ const IDLE: Span = Span::from_secs(20);
 #[derive(Debug)]
 pub(super) struct Searches {
     list: Vec<Search>,
-    max: usize,
+    max: Max,
     budget: Budget,
     restart_at: Time,
     /// When the relay may be asked again, and how long after that the next time.
     ask: (Time, Span),
     /// Since when there has been nobody to search for.
     empty_since: Option<Time>,
+}
+
+/// How many peers are searched for at once: spectators never take the places of others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Max {
+    spectators: usize,
+    others: usize,
+}
+
+/// Whether the peer at this inner address is a spectator.
+pub(super) fn watches(inner: SocketAddr) -> bool {
+    PeerRole::of_guest(inner) == PeerRole::Spectator
 }
 
 /// How long nothing was opened from a peer or sent to it; `None` if the seal does not know it any more.
@@ -58,9 +70,10 @@ pub(super) fn is_gone(now: Time, seal: &Seal, search: &Search) -> bool {
 }
 
 impl Searches {
-    /// No searches yet, of a machine that expects so many guests.
-    pub(super) fn new(guests: u8) -> Self {
-        let max = usize::from(guests).clamp(MIN_SEARCHES, MAX_SEARCHES);
+    /// No searches yet, of a machine that expects so many guests, and so many spectators besides them.
+    pub(super) fn new(guests: u8, spectators: u8) -> Self {
+        let others = usize::from(guests).clamp(MIN_SEARCHES, MAX_SEARCHES);
+        let max = Max { others, spectators: usize::from(spectators).min(MAX_SEARCHES) };
         let (list, budget, ask) = (Vec::new(), Budget::default(), (Time::ZERO, ASK_AFTER));
         Self { list, max, budget, restart_at: Time::ZERO, ask, empty_since: None }
     }
@@ -86,10 +99,12 @@ impl Searches {
         self.list.last_mut()
     }
 
-    /// The search that a player is told of: the newest with a path, or else the newest that has begun.
+    /// The search that a player is told of: the newest with a path, or else the newest that has begun. Those for spectators are
+    /// none of their business.
     pub(super) fn foremost(&self) -> Option<&Search> {
-        let connected = self.list.iter().rfind(|search| search.is_connected());
-        connected.or_else(|| self.list.iter().rfind(|search| search.began_at().is_some()))
+        let others = || self.list.iter().filter(|search| !watches(search.inner()));
+        let connected = others().rfind(|search| search.is_connected());
+        connected.or_else(|| others().rfind(|search| search.began_at().is_some()))
     }
 
     /// Whether any peer's signal has come.
@@ -107,17 +122,27 @@ impl Searches {
         self.list = vec![search];
     }
 
-    /// Whether there is room for one more guest, besides those that wait. One that was searched for without a path for a while
-    /// makes room, or the one whose connection is idle for longest.
-    pub(super) fn make_room(&mut self, now: Time, seal: &Seal, waiting: usize) -> bool {
-        if waiting + self.list.len() < self.max {
+    /// Whether there is room for the guest at this inner address, besides those that wait. One of the same role that was searched for
+    /// without a path for a while makes room, or the one whose connection is idle for longest.
+    pub(super) fn make_room(
+        &mut self,
+        now: Time,
+        seal: &Seal,
+        guest: SocketAddr,
+        waiting: impl Iterator<Item = SocketAddr>,
+    ) -> bool {
+        let is_alike = |inner: &SocketAddr| watches(*inner) == watches(guest);
+        let max = if watches(guest) { self.max.spectators } else { self.max.others };
+        let searched = self.list.iter().map(Search::inner);
+        if searched.chain(waiting).filter(is_alike).count() < max {
             return true;
         }
         let silent = |search: &Search| match search.is_connected() {
             true => idle(now, seal, search).filter(|idle| *idle >= GONE),
             false => Some(now.since(search.since())).filter(|searched| *searched >= HAD_TIME),
         };
-        let candidates = self.list.iter().enumerate().filter_map(|(at, search)| Some((silent(search)?, at)));
+        let alike = self.list.iter().enumerate().filter(|(_, search)| is_alike(&search.inner()));
+        let candidates = alike.filter_map(|(at, search)| Some((silent(search)?, at)));
         let oldest = candidates.max().map(|(_, at)| at);
         oldest.map(|at| self.list.remove(at)).is_some()
     }
@@ -200,7 +225,7 @@ mod tests {
     #[test]
     fn a_host_is_idle_a_while_after_its_last_guest() {
         let at = |secs| Time::ZERO + Span::from_secs(secs);
-        let mut searches = Searches::new(1);
+        let mut searches = Searches::new(1, 0);
         assert!(
             !searches.are_idle(at(1), 0) && !searches.are_idle(at(20), 0) && searches.are_idle(at(21), 0)
         );
@@ -212,6 +237,8 @@ mod tests {
 
     #[test]
     fn a_server_searches_for_at_most_64_peers() {
-        assert_eq!([1, 8, 12, 64, 200].map(|guests| Searches::new(guests).max), [8, 8, 12, 64, 64]);
+        let max = |guests| Searches::new(guests, guests).max;
+        assert_eq!([1, 8, 12, 64, 200].map(|guests| max(guests).others), [8, 8, 12, 64, 64]);
+        assert_eq!([0, 1, 64, 200].map(|guests| max(guests).spectators), [0, 1, 64, 64]);
     }
 }

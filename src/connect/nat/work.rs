@@ -8,7 +8,7 @@ use super::observed::shows_two_ports;
 use super::paths::PathTable;
 use super::progress::{NoWay, Progress, RelayOutcome, detour};
 use super::search::Search;
-use super::searches::is_gone;
+use super::searches::{is_gone, watches};
 use super::signal::Signal;
 use crate::connect::rendezvous::RendezvousEvent;
 use crate::connect::seal::{Brought, Seal};
@@ -51,7 +51,7 @@ impl NatTraversal {
         }
         self.seek(now, seal);
         self.search(now, seal);
-        if self.signalling.is_host() && self.searches.are_idle(now, self.gathering.guests()) {
+        if self.signalling.is_host() && self.searches.are_idle(now, self.gathering.guests().len()) {
             self.release_relay(now);
         }
         if self.signalling.is_manual() {
@@ -104,12 +104,15 @@ impl NatTraversal {
             Ok(Brought::Guest(inner)) => {
                 let signal = seal.take_signal_of(inner).and_then(|text| Signal::decode(&text));
                 let waiting = self.gathering.guests();
-                let Some(signal) = signal.filter(|_| self.searches.make_room(now, seal, waiting)) else {
+                let Some(signal) = signal.filter(|_| self.searches.make_room(now, seal, inner, waiting))
+                else {
                     self.stats.signals_refused += 1;
                     return;
                 };
                 self.relay.ask(now, self.endpoint.draw_id());
-                self.report.begin_anew(now);
+                if !watches(inner) {
+                    self.report.begin_anew(now);
+                }
                 self.gathering.add_guest(now, Guest { number, inner, signal });
             }
             Ok(Brought::Again(inner)) => {
@@ -200,7 +203,7 @@ impl NatTraversal {
         if is_known || seal.outer_addr(inner).is_none() {
             return;
         }
-        if self.searches.make_room(now, seal, self.gathering.guests()) {
+        if self.searches.make_room(now, seal, inner, self.gathering.guests()) {
             self.relay.ask(now, self.endpoint.draw_id());
             let search = self.begin_search(now, inner, false);
             self.searches.add(search);

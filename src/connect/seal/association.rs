@@ -1,5 +1,6 @@
 //! One association: a handshake with a peer, the keys that came of it, and the paths to the peer.
 
+use super::access::AccessId;
 use super::channel::{self, Channel, MAX_TEXT};
 use super::code::{Comparison, commitment};
 use super::contact::Contact;
@@ -32,6 +33,8 @@ pub(super) struct Peer {
     pub(super) index: u16,
     pub(super) pattern: Pattern,
     pub(super) role: PeerRole,
+    /// The key here by which a guest was admitted; `None` for the host of a joiner.
+    pub(super) access: Option<AccessId>,
     /// The joiner's nonce.
     pub(super) nonce: u64,
     /// The joiner's ephemeral key, by which a repeated INIT is known.
@@ -163,6 +166,18 @@ impl Association {
         !self.stage.is_confirmed && now >= self.stage.expires_at
     }
 
+    /// Forgets the guest by this key, if it is not confirmed: its key admits nobody any more.
+    pub(super) fn revoke(&mut self, access: AccessId) {
+        if self.peer.access == Some(access) {
+            self.stage.expires_at = Time::ZERO;
+        }
+    }
+
+    /// Whether it is a guest in this role that has sent no DATA yet.
+    pub(super) fn is_reached(&self, role: PeerRole) -> bool {
+        self.peer.role == role && !self.stage.is_confirmed
+    }
+
     /// The RESP; empty before it is written.
     pub(super) fn resp(&self) -> &[u8] {
         &self.stage.resp
@@ -183,19 +198,19 @@ impl Association {
         self.stage.is_confirmed && self.contact.holds()
     }
 
-    /// Whether an INIT is of the same guest, from this address or by signalling: an invited guest may try both ways at once. By address
-    /// a nonce alone proves nothing: a watcher can repeat it.
-    pub(super) fn is_guest(&self, head: &InitHead, from: Option<SocketAddr>) -> bool {
+    /// Whether an INIT to one of our keys is of the same guest, from this address or by signalling: an invited guest may try both ways at
+    /// once. By address a nonce alone proves nothing: a watcher can repeat it. The same nonce with another key is another guest.
+    pub(super) fn is_guest(&self, head: &InitHead, access: AccessId, from: Option<SocketAddr>) -> bool {
         let is_same_way = match (self.peer.pattern, head.pattern) {
             (Pattern::Open, Pattern::Open) => self.paths.outer_addr() == from,
             (ours, theirs) => ours != Pattern::Open && theirs != Pattern::Open,
         };
-        self.peer.role == PeerRole::Player && self.peer.nonce == head.nonce && is_same_way
+        self.peer.access == Some(access) && self.peer.nonce == head.nonce && is_same_way
     }
 
     /// Whether another handshake is of the same invited guest.
     pub(super) fn is_of_guest(&self, other: &Peer) -> bool {
-        let of = |peer: &Peer| (peer.role, peer.pattern == Pattern::Open, peer.nonce);
+        let of = |peer: &Peer| (peer.access, peer.pattern == Pattern::Open, peer.nonce);
         other.pattern != Pattern::Open && of(&self.peer) == of(other)
     }
 }
@@ -429,7 +444,8 @@ mod tests {
         /// An association by invite with these numbers, at port 1 outside.
         pub(in crate::connect::seal) fn fake(inner_addr: SocketAddr, index: u16, role: PeerRole) -> Self {
             let (nonce, ephemeral) = (u64::from(index), [index as u8; KEY_LEN]);
-            let peer = Peer { inner_addr, index, pattern: Pattern::Invite, role, nonce, ephemeral };
+            let access = (role != PeerRole::Host).then_some(AccessId::FIRST);
+            let peer = Peer { inner_addr, index, pattern: Pattern::Invite, role, access, nonce, ephemeral };
             let paths = Paths::new(Some(addr(1)), Span::ZERO);
             Self::host(Time::ZERO, peer, None, paths, Comparison::new(true))
         }
@@ -479,17 +495,19 @@ mod tests {
     }
 
     #[test]
-    fn guest_is_known_by_role_pattern_nonce_and_address() {
+    fn guest_is_known_by_key_pattern_nonce_and_address() {
         let head = InitHead { pattern: Pattern::Invite, index: 5, nonce: 77, cookie: 0 };
-        let invited = |role| Association::fake(addr(100), 77, role);
+        let (invited, key) = (|role| Association::fake(addr(100), 77, role), AccessId::FIRST);
         let player = invited(PeerRole::Player);
-        assert!(player.is_guest(&head, Some(addr(2))), "by invite from anywhere");
-        assert!(!invited(PeerRole::Host).is_guest(&head, Some(addr(1))));
-        assert!(player.is_guest(&InitHead { pattern: Pattern::Signal, ..head }, None), "by signalling too");
-        assert!(!player.is_guest(&InitHead { pattern: Pattern::Open, ..head }, Some(addr(1))));
-        assert!(!player.is_guest(&InitHead { nonce: 78, ..head }, Some(addr(1))));
+        assert!(player.is_guest(&head, key, Some(addr(2))), "by invite from anywhere");
+        assert!(!player.is_guest(&head, key.next().unwrap(), Some(addr(2))), "with another key");
+        assert!(!invited(PeerRole::Host).is_guest(&head, key, Some(addr(1))));
+        let signalled = InitHead { pattern: Pattern::Signal, ..head };
+        assert!(player.is_guest(&signalled, key, None), "by signalling too");
+        assert!(!player.is_guest(&InitHead { pattern: Pattern::Open, ..head }, key, Some(addr(1))));
+        assert!(!player.is_guest(&InitHead { nonce: 78, ..head }, key, Some(addr(1))));
         let (open, head) = (player.by_address(), InitHead { pattern: Pattern::Open, ..head });
-        assert_eq!([1, 2].map(|port| open.is_guest(&head, Some(addr(port)))), [true, false]);
+        assert_eq!([1, 2].map(|port| open.is_guest(&head, key, Some(addr(port)))), [true, false]);
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! All associations of a seal, found by number and by inner address without a look at each.
 
-use super::association::Association;
-use super::limits::Limits;
+use super::access::AccessId;
+use super::association::{Association, Peer};
+use super::limits::RoleLimits;
+use crate::protocol::PeerRole;
 use crate::wire::seal::{InitHead, KEY_LEN, Pattern};
-use std::net::{Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 
 /// The associations, and the addresses that were made up.
 ///
@@ -17,7 +19,7 @@ pub(super) struct Associations {
     /// The places by inner address.
     by_inner_addr: Vec<(SocketAddr, usize)>,
     made_up: u64,
-    limits: Limits,
+    limits: RoleLimits,
 }
 
 /// Half-open guests of a match of two, and confirmed ones that nobody keeps.
@@ -27,18 +29,19 @@ impl Associations {
     pub(super) fn new() -> Self {
         let list = Vec::with_capacity(CAPACITY);
         let (by_index, by_inner_addr) = (Vec::with_capacity(CAPACITY), Vec::with_capacity(CAPACITY));
-        Self { list, by_index, by_inner_addr, made_up: 0, limits: Limits::default() }
+        Self { list, by_index, by_inner_addr, made_up: 0, limits: RoleLimits::default() }
     }
 
-    /// Sets the limits by the number of guests that are expected.
-    pub(super) fn expect(&mut self, limits: Limits) {
-        self.limits = limits;
+    /// Sets the limits of a role by the number of guests that are expected, and returns those of all.
+    pub(super) fn expect(&mut self, role: PeerRole, guests: u8) -> RoleLimits {
+        self.limits.expect(role, guests);
+        self.limits
     }
 
-    /// An address that was never used, in the prefix of IPv6 whose datagrams the network discards.
-    pub(super) fn make_up(&mut self) -> SocketAddr {
+    /// An address of a role that was never used.
+    pub(super) fn make_up(&mut self, role: PeerRole) -> SocketAddr {
         self.made_up += 1;
-        SocketAddr::from((Ipv6Addr::from(0x0100_u128 << 112 | u128::from(self.made_up)), 1))
+        role.inner_addr(self.made_up)
     }
 
     pub(super) fn add(&mut self, association: Association) -> usize {
@@ -122,25 +125,31 @@ impl Associations {
         found.max_by_key(|(_, one)| rank(one)).map(|(at, _)| at)
     }
 
-    /// The guest of an INIT that comes again.
-    pub(super) fn of_init(&self, ephemeral: &[u8; KEY_LEN]) -> Option<&Association> {
-        self.list.iter().find(|one| one.peer().ephemeral == *ephemeral)
+    /// The guest of an INIT to one of our keys that comes again.
+    pub(super) fn of_init(&self, access: AccessId, ephemeral: &[u8; KEY_LEN]) -> Option<&Association> {
+        let is_it = |peer: &Peer| peer.access == Some(access) && peer.ephemeral == *ephemeral;
+        self.list.iter().find(|one| is_it(one.peer()))
     }
 
     /// Whether the guest of an INIT is confirmed already. Its connection is never replaced by another handshake.
-    pub(super) fn has_confirmed(&self, head: &InitHead, from: Option<SocketAddr>) -> bool {
-        self.list.iter().any(|one| one.is_confirmed() && one.is_guest(head, from))
+    pub(super) fn has_confirmed(&self, head: &InitHead, access: AccessId, from: Option<SocketAddr>) -> bool {
+        self.list.iter().any(|one| one.is_confirmed() && one.is_guest(head, access, from))
     }
 
     /// The inner address of a guest that has sent another INIT before. By signalling each INIT but the first has its own, because it gets
     /// an answer of its own.
-    pub(super) fn inner_addr_of(&self, head: &InitHead, from: Option<SocketAddr>) -> Option<SocketAddr> {
+    pub(super) fn inner_addr_of(
+        &self,
+        head: &InitHead,
+        access: AccessId,
+        from: Option<SocketAddr>,
+    ) -> Option<SocketAddr> {
         let is_signalled = |addr| {
             let has =
                 |one: &Association| one.peer().inner_addr == addr && one.peer().pattern == Pattern::Signal;
             self.list.iter().any(has)
         };
-        let known = self.list.iter().find(|one| one.is_guest(head, from))?.peer().inner_addr;
+        let known = self.list.iter().find(|one| one.is_guest(head, access, from))?.peer().inner_addr;
         (from.is_some() || !is_signalled(known)).then_some(known)
     }
 
@@ -149,29 +158,34 @@ impl Associations {
         self.list.iter().any(|one| one.peer().inner_addr == inner_addr && one.holds())
     }
 
-    /// Whether the inner protocol knows of as many other guests as it may that are only reached.
-    pub(super) fn is_busy(&self, inner_addr: SocketAddr) -> bool {
-        let reached =
-            |one: &&Association| one.is_known() && !one.is_confirmed() && one.peer().inner_addr != inner_addr;
-        self.list.iter().filter(reached).count() >= self.limits.reached()
+    /// Whether the inner protocol knows of as many other guests in this role as it may that are only reached.
+    pub(super) fn is_busy(&self, inner_addr: SocketAddr, role: PeerRole) -> bool {
+        let reached = |one: &&Association| {
+            one.is_known() && one.is_reached(role) && one.peer().inner_addr != inner_addr
+        };
+        self.list.iter().filter(reached).count() >= self.limits.of(role).reached()
     }
 
-    /// Whether no more guests by signalling may be added that are only reached.
-    pub(super) fn is_full_by_signal(&self) -> bool {
-        let reached = |one: &&Association| one.peer().pattern == Pattern::Signal && !one.is_confirmed();
-        self.list.iter().filter(reached).count() >= self.limits.half_open_by_signal()
+    /// Whether no more guests in this role may be added by signalling that are only reached.
+    pub(super) fn is_full_by_signal(&self, role: PeerRole) -> bool {
+        let reached = |one: &&Association| one.peer().pattern == Pattern::Signal && one.is_reached(role);
+        self.list.iter().filter(reached).count() >= self.limits.of(role).half_open_by_signal()
     }
 
-    /// Whether so many confirmed guests that the inner protocol does not keep are too many.
-    pub(super) fn are_too_many(&self, unkept: usize) -> bool {
-        unkept >= self.limits.unkept()
+    /// Whether so many confirmed guests in this role that the inner protocol does not keep are too many.
+    pub(super) fn are_too_many(&self, unkept: usize, role: PeerRole) -> bool {
+        unkept >= self.limits.of(role).unkept()
+    }
+
+    /// A key admits nobody any more: its guests that are not confirmed expire.
+    pub(super) fn revoke(&mut self, access: AccessId) {
+        self.list.iter_mut().for_each(|one| one.revoke(access));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::PeerRole;
     use crate::protocol::time::{Span, Time};
 
     fn addr(port: u16) -> SocketAddr {

@@ -1,13 +1,13 @@
 //! The handshakes of a seal: REQUEST, RETRY, INIT and RESP, from the datagram to the association.
 
 use super::Seal;
+use super::access::AccessId;
 use super::association::{Association, Peer, Pending};
 use super::channel::Channel;
 use super::code::Comparison;
 use super::joiner::{Joined, MAX_OPEN};
-use super::outbox::copied;
 use super::rate_limiter::Waiting;
-use super::sealed::{Sealed, tell};
+use super::sealed::{Sealed, serves, tell};
 use super::stats::SealRefusal;
 use crate::protocol::time::{Span, Time};
 use crate::protocol::{ConnectionStep, PeerRole, Protocol};
@@ -36,21 +36,25 @@ impl Seal {
     /// Whether the sender of a REQUEST or INIT is served: it has the key of its mac, and this is a host. A machine that joins that very
     /// address serves it if its own nonce is larger and it has no connection there. All its guests have that one inner address:
     /// somebody who sees the traffic could otherwise speak in the peer's name by a handshake of its own.
-    fn serves(&self, arrival: Arrival<'_>, pattern: Pattern, nonce: u64) -> Result<(), SealRefusal> {
+    ///
+    /// The key whose mac fits decides the role of the guest, if the INIT opens by it.
+    fn serves(&self, arrival: Arrival<'_>, pattern: Pattern, nonce: u64) -> Result<AccessId, SealRefusal> {
         let host = self.host.as_ref().ok_or(SealRefusal::Unexpected)?;
-        if let (Some(only), Some(join)) = (host.only(), &self.join)
+        let access = host.admits(pattern, arrival.datagram).ok_or(SealRefusal::BadMac)?;
+        if let (Some(only), Some(join)) = (access.only(), &self.join)
             && (only != arrival.from || join.nonce() <= nonce || self.associations.holds(only))
         {
             return Err(SealRefusal::Unexpected);
         }
-        if host.admits(pattern, arrival.datagram) { Ok(()) } else { Err(SealRefusal::BadMac) }
+        Ok(access.id())
     }
 
     /// Answers a REQUEST by a RETRY.
     pub(super) fn requested(&mut self, arrival: Arrival<'_>, request: &Request) -> Result<(), SealRefusal> {
-        self.serves(arrival, request.pattern, request.nonce)?;
-        let host = self.host.as_ref().ok_or(SealRefusal::Unexpected)?;
-        host.retry(arrival.now, arrival.from, request.index, request.nonce, &mut self.out);
+        let access = self.serves(arrival, request.pattern, request.nonce)?;
+        let access = self.host.as_ref().and_then(|host| host.access(access));
+        let access = access.ok_or(SealRefusal::Unexpected)?;
+        access.retry(arrival.now, arrival.from, request.index, request.nonce, &mut self.out);
         Ok(())
     }
 
@@ -67,46 +71,48 @@ impl Seal {
     fn queue_init(&mut self, arrival: Arrival<'_>, init: &Init<'_>) -> Result<bool, SealRefusal> {
         let Arrival { now, from, datagram } = arrival;
         let (head, ephemeral) = (&init.head, init.ephemeral());
-        self.serves(arrival, head.pattern, head.nonce)?;
+        let id = self.serves(arrival, head.pattern, head.nonce)?;
+        let access = self.host.as_mut().and_then(|host| host.access_mut(id));
+        let access = access.ok_or(SealRefusal::Unexpected)?;
         // The same INIT again: its RESP may have been lost.
-        if let Some(known) = self.associations.of_init(&ephemeral) {
+        if let Some(known) = self.associations.of_init(id, &ephemeral) {
             if !known.resp().is_empty() {
-                self.out.answer(from, |buf| copied(known.resp(), buf));
+                access.repeat(from, known.resp(), &mut self.out);
             }
             return Ok(true);
         }
-        let host = self.host.as_mut().ok_or(SealRefusal::Unexpected)?;
-        let Some(round_trip) = host.cookie_age(now, from, head, &ephemeral) else {
-            host.retry(now, from, head.index, head.nonce, &mut self.out);
+        let Some(round_trip) = access.cookie_age(now, from, head, &ephemeral) else {
+            access.retry(now, from, head.index, head.nonce, &mut self.out);
             return Err(SealRefusal::BadCookie);
         };
-        if self.associations.has_confirmed(head, Some(from)) {
+        if self.associations.has_confirmed(head, id, Some(from)) {
             return Err(SealRefusal::Unexpected);
         }
         self.out.stir();
-        Ok(Waiting::new(from, round_trip, datagram).is_some_and(|init| host.rate_limiter().queue(init)))
+        Ok(Waiting::new(from, round_trip, datagram).is_some_and(|init| access.rate_limiter().queue(init)))
     }
 
-    /// Works off an INIT that was queued. A guest whose INIT opens is reached, and the inner protocol hears of it unless it knows of too
+    /// Works off an INIT that was queued for a key. A guest whose INIT opens is reached, and the inner protocol hears of it unless it knows of too
     /// many others that are only reached.
-    fn accept(&mut self, now: Time, waiting: &Waiting) -> Result<Option<Met>, SealRefusal> {
+    fn accept(&mut self, now: Time, access: AccessId, waiting: &Waiting) -> Result<Option<Met>, SealRefusal> {
         let Ok(Packet::Init(init)) = seal::decode(waiting.datagram()) else {
             return Err(SealRefusal::NoPacket);
         };
         let (head, from) = (&init.head, waiting.from);
         // Both may have changed while the INIT was queued.
-        self.serves(Arrival { now, from, datagram: waiting.datagram() }, head.pattern, head.nonce)?;
-        if self.associations.has_confirmed(head, Some(from)) {
+        let arrival = Arrival { now, from, datagram: waiting.datagram() };
+        let is_served = self.serves(arrival, head.pattern, head.nonce)? == access;
+        if !is_served || self.associations.has_confirmed(head, access, Some(from)) {
             return Err(SealRefusal::Unexpected);
         }
-        let host = self.host.as_mut().ok_or(SealRefusal::Unexpected)?;
-        if !host.use_up(now, head.cookie, init.ephemeral()) {
+        let admitting = self.host.as_mut().and_then(|host| host.access_mut(access));
+        if !admitting.ok_or(SealRefusal::Unexpected)?.use_up(now, head.cookie, init.ephemeral()) {
             return Err(SealRefusal::BadCookie);
         }
-        let (Peer { inner_addr, index, .. }, message) =
-            self.open_init(now, &init, Some(from), waiting.round_trip)?;
+        let (Peer { inner_addr, index, role, .. }, message) =
+            self.open_init(now, &init, access, Some(from), waiting.round_trip)?;
         let Some(at) = self.associations.numbered(index) else { return Ok(None) };
-        if self.associations.is_busy(inner_addr) {
+        if self.associations.is_busy(inner_addr, role) {
             self.answer(now, at, b"");
             return Ok(None);
         }
@@ -115,24 +121,26 @@ impl Seal {
         Ok(Some(Met { inner_addr, step: guest.step(), message }))
     }
 
-    /// The Diffie-Hellman of an INIT that was admitted, from an address or by signalling. Its guest is reached, and its text in the front of
-    /// the seal's buffer.
+    /// The Diffie-Hellman of an INIT that a key has admitted, from an address or by signalling. Its guest is reached, in the role of that
+    /// key, and its text is in the front of the seal's buffer.
     pub(super) fn open_init(
         &mut self,
         now: Time,
         init: &Init<'_>,
+        access: AccessId,
         from: Option<SocketAddr>,
         round_trip: Span,
     ) -> Result<(Peer, Range<usize>), SealRefusal> {
         let (index, secret) = (self.free_index(), self.random.next_secret());
         self.stats.handshakes += 1;
-        let host = self.host.as_ref().ok_or(SealRefusal::Unexpected)?;
-        let (handshake, text) = host.open(init, secret, &mut self.scratch[..])?;
+        let admitting = self.host.as_ref().and_then(|host| host.access(access));
+        let admitting = admitting.ok_or(SealRefusal::Unexpected)?;
+        let (handshake, text) = admitting.open(init, secret, &mut self.scratch[..])?;
         let InitHead { pattern, nonce, .. } = init.head;
-        let known = self.associations.inner_addr_of(&init.head, from).or(host.only());
-        let inner_addr = known.unwrap_or_else(|| self.associations.make_up());
-        let (role, ephemeral) = (PeerRole::Player, init.ephemeral());
-        let peer = Peer { inner_addr, index, pattern, role, nonce, ephemeral };
+        let known = self.associations.inner_addr_of(&init.head, access, from).or(admitting.only());
+        let (role, ephemeral) = (admitting.role(), init.ephemeral());
+        let inner_addr = known.unwrap_or_else(|| self.associations.make_up(role));
+        let peer = Peer { inner_addr, index, pattern, role, access: Some(access), nonce, ephemeral };
         let pending = Pending { handshake, index: init.head.index, to: from };
         self.associations.add(Association::guest(now, peer, pending, round_trip));
         self.out.stir();
@@ -206,10 +214,8 @@ impl<'a> Sealed<'a, dyn Protocol + 'a> {
 
     /// Works off the INITs whose turn it is.
     pub(super) fn admit(&mut self, now: Duration) {
-        while let Some(waiting) =
-            self.seal.host.as_mut().and_then(|host| host.rate_limiter().next(now.into()))
-        {
-            match self.seal.accept(now.into(), &waiting) {
+        while let Some((access, waiting)) = self.seal.host.as_mut().and_then(|host| host.next(now.into())) {
+            match self.seal.accept(now.into(), access, &waiting) {
                 Ok(met) => self.hand_over(now, met),
                 Err(refusal) => self.seal.stats.refused.count(refusal),
             }
@@ -227,7 +233,7 @@ impl<'a> Sealed<'a, dyn Protocol + 'a> {
     fn hand_over(&mut self, now: Duration, met: Option<Met>) {
         let Some(Met { inner_addr, step, message }) = met else { return };
         tell(self.inner, now, inner_addr, step);
-        if !message.is_empty() {
+        if !message.is_empty() && serves(self.inner, PeerRole::of_guest(inner_addr)) {
             self.inner.handle_datagram(now, inner_addr, &self.seal.scratch[message]);
         }
     }

@@ -305,7 +305,7 @@ impl Joiner {
         let &mut Attempt { pattern, index, ephemeral, to, first_trip, since, .. } = attempt;
         let (inner_addr, nonce, role) = (self.target.inner_addr, self.nonce, PeerRole::Host);
         let joined = Joined {
-            peer: Peer { inner_addr, index, pattern, role, nonce, ephemeral },
+            peer: Peer { inner_addr, index, pattern, role, access: None, nonce, ephemeral },
             // Either time is too long if a packet was lost, and neither too short.
             paths: Paths::new(to, first_trip.min(now.since(since))),
             split,

@@ -1,21 +1,31 @@
-//! The limits of a host, by the number of guests that it expects.
+//! The limits of a host, by the number of guests that it expects in each role.
+
+use crate::protocol::PeerRole;
 
 /// How much a host lets others make it do. All limits grow with one number, which the owner chooses, so that a host of a match
 /// of two has no larger surface than such a match needs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Limits {
+    /// Whether they are those of players, whose match waits for nobody else.
+    plays: bool,
     /// Guests that are expected besides the first.
     more: usize,
 }
 
+impl Default for Limits {
+    fn default() -> Self {
+        Self::of(PeerRole::Player, 1)
+    }
+}
+
 impl Limits {
-    pub(super) fn of(guests: u8) -> Self {
-        Self { more: usize::from(guests.saturating_sub(1)) }
+    pub(super) fn of(role: PeerRole, guests: u8) -> Self {
+        Self { plays: role.plays(), more: usize::from(guests.saturating_sub(1)) }
     }
 
-    /// Handshakes in any second.
+    /// Handshakes in any second. A match that runs pays for those of spectators.
     pub(super) fn handshakes(self) -> usize {
-        16 + self.more / 4
+        if self.plays { 16 + self.more / 4 } else { 4 + self.more / 8 }
     }
 
     /// Handshakes of one source in any second. All guests may be behind one router.
@@ -49,8 +59,9 @@ impl Limits {
     }
 
     /// How many of those may be answers to strangers: a flood of answers keeps no packet of a connection back.
+    /// Those to guests who do not play leave room for those to players.
     pub(super) fn answers(self) -> usize {
-        12 + self.more
+        if self.plays { 12 + self.more } else { 6 }
     }
 
     /// Handshakes by signalling in any second.
@@ -71,5 +82,46 @@ impl Limits {
     /// Signals that wait for their reader.
     pub(super) fn waiting_signals(self) -> usize {
         16 + self.more
+    }
+}
+
+/// The limits of each role: guests of one role use up nothing of another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RoleLimits {
+    players: Limits,
+    spectators: Limits,
+    rejoiners: Limits,
+}
+
+impl Default for RoleLimits {
+    fn default() -> Self {
+        let [players, spectators, rejoiners] =
+            [PeerRole::Player, PeerRole::Spectator, PeerRole::Rejoiner].map(|role| Limits::of(role, 1));
+        Self { players, spectators, rejoiners }
+    }
+}
+
+impl RoleLimits {
+    /// Sets the limits of a role by the number of guests that are expected.
+    pub(super) fn expect(&mut self, role: PeerRole, guests: u8) {
+        let limits = match role {
+            PeerRole::Host | PeerRole::Player => &mut self.players,
+            PeerRole::Spectator => &mut self.spectators,
+            PeerRole::Rejoiner => &mut self.rejoiners,
+        };
+        *limits = Limits::of(role, guests);
+    }
+
+    pub(super) fn of(&self, role: PeerRole) -> Limits {
+        match role {
+            PeerRole::Host | PeerRole::Player => self.players,
+            PeerRole::Spectator => self.spectators,
+            PeerRole::Rejoiner => self.rejoiners,
+        }
+    }
+
+    /// Packets of the link itself that wait to be sent, to guests of all roles.
+    pub(super) fn packets(&self) -> usize {
+        self.players.packets() + self.spectators.more + self.rejoiners.more
     }
 }

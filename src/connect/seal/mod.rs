@@ -24,7 +24,8 @@
 //! | `association`, `associations` | a handshake and the keys that came of it; all of them, by number and by inner address |
 //! | `contact`, `paths`, `roam` | when a peer was heard; its outer addresses; the choice between several of them |
 //! | `channel`, `code` | keys and counters of a connection; the code that two players compare |
-//! | `host`, `rate_limiter`, `tickets`, `limits` | a host's key and cookies; the order and the rate of handshakes, by address and by signalling; their limits |
+//! | `host`, `access`, `keys` | a host's keys; one key with its cookies, and the role that it admits guests in; the owner's calls for them |
+//! | `rate_limiter`, `tickets`, `limits` | the order and the rate of handshakes with a key, by address and by signalling; their limits |
 //! | `joiner` | a joiner's REQUESTs and INITs |
 //! | `outbox`, `stats`, `key_log` | packets of the link itself and the next deadline; counts; keys for a log |
 //! | `noise`, `primitives`, `cipher`, `mac`, `hash`, `padding`, `random` | the handshake by `snow`, what it runs on, ChaCha20-Poly1305, the mac before a Diffie-Hellman, named hashes, texts of one length, secrets |
@@ -60,6 +61,7 @@ mod contact;
 mod paths;
 mod roam;
 // Parts of a seal.
+mod access;
 mod association;
 mod associations;
 mod host;
@@ -72,6 +74,7 @@ mod stats;
 mod tickets;
 // The seal's work.
 mod handshakes;
+mod keys;
 mod sealed;
 mod signals;
 // Cryptography.
@@ -84,6 +87,7 @@ mod primitives;
 mod random;
 
 pub use code::Code;
+pub use host::MAX_KEYS;
 pub use key_log::{ConnectionKeys, NotLoggedKeys, OpenedPacket};
 pub use paths::MAX_FALLBACKS;
 pub(crate) use random::Random;
@@ -93,8 +97,9 @@ pub use signals::Brought;
 pub use stats::{SealRefusal, SealRefusals, SealStats};
 
 use crate::protocol::time::Time;
-use crate::protocol::{MAX_DATAGRAM, Protocol, canonical};
+use crate::protocol::{MAX_DATAGRAM, PeerRole, Protocol, canonical};
 use crate::wire::seal::{KEY_LEN, Pattern};
+use access::Admission;
 use association::Association;
 use associations::Associations;
 use core::fmt;
@@ -102,7 +107,6 @@ use core::time::Duration;
 use host::Host;
 use joiner::Joiner;
 use key_log::KeyLog;
-use limits::Limits;
 use outbox::Outbox;
 use random::Secret;
 use signals::Signals;
@@ -167,7 +171,7 @@ impl Seal {
             _ if addrs.len() > MAX_ADDRESSES => {
                 return Err(SealError::TooManyAddresses { count: addrs.len() });
             }
-            _ => seal.associations.make_up(),
+            _ => seal.associations.make_up(PeerRole::Host),
         };
         seal.joining(Some(Secret(host_key)), addrs, inner_addr);
         Ok(seal)
@@ -206,25 +210,14 @@ impl Seal {
     ) -> Result<Self, SealError> {
         let mut seal = Self::new(randomness)?;
         let secret = secret.unwrap_or_else(|| seal.random.next_secret());
-        seal.host = Some(Host::new(pattern, secret, only, &mut seal.random));
+        let admission = Admission { pattern, role: PeerRole::Player, only };
+        seal.host.get_or_insert_default().add(admission, secret, &mut seal.random);
         Ok(seal)
     }
 
     fn joining(&mut self, host_key: Option<Secret>, addrs: Vec<SocketAddr>, inner_addr: SocketAddr) {
         let (nonce, index) = (self.random.next_u64(), self.random.next_u64() as u16);
         self.join = Some(Joiner::new(host_key, addrs, inner_addr, nonce, index));
-    }
-
-    /// A host expects this many guests at once: one, unless this was called. The handshakes that it works off in a second, and
-    /// the guests without a seat that it keeps, grow with the number. A joiner has no use for it.
-    pub fn expect_guests(&mut self, guests: u8) {
-        let limits = Limits::of(guests);
-        self.associations.expect(limits);
-        self.out.expect(limits);
-        self.signals.expect(limits);
-        if let Some(host) = &mut self.host {
-            host.expect(limits);
-        }
     }
 
     /// This seal around a protocol: a protocol whose every datagram is sealed. Borrow it anew for each call.
@@ -238,18 +231,6 @@ impl Seal {
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Duration> {
         self.out.deadline()
-    }
-
-    /// The public key of the invite; `None` if this seal accepts nobody by invite. It is a secret of those who may join.
-    #[must_use]
-    pub fn public_key(&self) -> Option<[u8; KEY_LEN]> {
-        self.host.as_ref()?.invite_keys().map(|keys| keys.public)
-    }
-
-    /// The private key of the invite, for a host that keeps it for later. `None` if this seal accepts nobody by invite.
-    #[must_use]
-    pub fn secret_key(&self) -> Option<[u8; KEY_LEN]> {
-        self.host.as_ref()?.invite_keys().map(|keys| keys.secret.0)
     }
 
     /// The address for the lobby to join: the one that was asked for, or a made-up one for an invite with several.
@@ -397,6 +378,10 @@ pub enum SealError {
         /// How many.
         count: usize,
     },
+    /// A host has [`MAX_KEYS`] keys already, or this one is one of them.
+    TooManyKeys,
+    /// No guest is expected in the role of a key.
+    NoGuests,
 }
 
 impl fmt::Display for SealError {
@@ -407,6 +392,8 @@ impl fmt::Display for SealError {
             Self::TooManyAddresses { count } => {
                 write!(f, "{count} addresses to join are more than {MAX_ADDRESSES}")
             }
+            Self::TooManyKeys => write!(f, "a host has at most {MAX_KEYS} different keys"),
+            Self::NoGuests => f.write_str("a key for no guests admits nobody"),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Packets of the link itself that wait to be sent, few and of bounded length, and when the link has something to do next.
 
-use super::limits::Limits;
+use super::limits::{Limits, RoleLimits};
 use super::paths::Paths;
 use super::roam::MAX_CANDIDATES;
 use crate::protocol::MAX_DATAGRAM;
@@ -31,7 +31,7 @@ struct Copies {
 pub(super) struct Outbox {
     packets: VecDeque<Waiting>,
     copies: Copies,
-    limits: Limits,
+    limits: RoleLimits,
     /// When the connections have something to do next. `ZERO` if that is not known.
     due_at: Time,
     /// Nothing waits to be sent and nothing is due before this time: the one comparison of a driver's poll.
@@ -42,15 +42,15 @@ pub(super) struct Outbox {
 
 impl Outbox {
     pub(super) fn new() -> Self {
-        let limits = Limits::default();
+        let limits = RoleLimits::default();
         let packets = VecDeque::with_capacity(limits.packets());
         let (to, packet) = (Vec::with_capacity(MAX_CANDIDATES), Box::new([0; MAX_DATAGRAM]));
         let copies = Copies { to, packet, len: 0 };
         Self { packets, copies, limits, due_at: Time::ZERO, idle_until: Time::ZERO, deadline: None }
     }
 
-    /// Sets the limits by the number of guests that are expected.
-    pub(super) fn expect(&mut self, limits: Limits) {
+    /// Sets the limits by the number of guests that are expected in each role.
+    pub(super) fn expect(&mut self, limits: RoleLimits) {
         self.limits = limits;
     }
 
@@ -107,9 +107,14 @@ impl Outbox {
         }
     }
 
-    /// Adds an answer to a REQUEST or INIT, if there is room for such.
-    pub(super) fn answer(&mut self, to: SocketAddr, write: impl FnOnce(&mut [u8]) -> Option<usize>) {
-        if self.packets.len() < self.limits.answers() {
+    /// Adds an answer to a REQUEST or INIT, if there is room for such of a key with these limits.
+    pub(super) fn answer(
+        &mut self,
+        to: SocketAddr,
+        limits: Limits,
+        write: impl FnOnce(&mut [u8]) -> Option<usize>,
+    ) {
+        if self.packets.len() < limits.answers() {
             self.write(to, write);
         }
     }
@@ -147,14 +152,19 @@ pub(super) fn copied(packet: &[u8], buf: &mut [u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::PeerRole;
 
     #[test]
     fn answers_to_strangers_leave_room_for_packets_of_connections() {
         let (mut out, mut buf) = (Outbox::new(), [0; INIT_LEN]);
         let [stranger, peer] = [1, 2].map(|port| SocketAddr::from(([192, 0, 2, 7], port)));
-        (0..100).for_each(|_| out.answer(stranger, |buf| copied(b"retry", buf)));
+        let limits = |role| Limits::of(role, 1);
+        let [player, spectator] = [PeerRole::Player, PeerRole::Spectator].map(limits);
+        (0..100).for_each(|_| out.answer(stranger, spectator, |buf| copied(b"retry", buf)));
+        assert_eq!(out.packets.len(), 6, "half of the room is for answers to players");
+        (0..100).for_each(|_| out.answer(stranger, player, |buf| copied(b"retry", buf)));
         (0..100).for_each(|_| out.push(peer, b"challenge"));
-        out.answer(stranger, |buf| copied(b"retry", buf));
+        out.answer(stranger, player, |buf| copied(b"retry", buf));
         let sent: Vec<_> = core::iter::from_fn(|| out.pop(&mut buf)).map(|(to, _)| to).collect();
         assert_eq!(sent.len(), 24);
         assert!(sent[..12].iter().all(|to| *to == stranger) && sent[12..].iter().all(|to| *to == peer));

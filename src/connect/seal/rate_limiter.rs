@@ -108,6 +108,7 @@ impl RateLimiter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::PeerRole;
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
@@ -180,7 +181,8 @@ mod tests {
     /// does not wait for them.
     #[test]
     fn many_guests_of_one_source_pass_in_time() {
-        let mut rate_limiter = RateLimiter { limits: Limits::of(255), ..RateLimiter::new() };
+        let mut rate_limiter =
+            RateLimiter { limits: Limits::of(PeerRole::Player, 255), ..RateLimiter::new() };
         let (mut left, mut other, mut passed) = ((1..=255).collect::<Vec<u16>>(), None, Vec::new());
         for ms in 0..10_000 {
             if ms == 1_500 {

@@ -22,14 +22,24 @@ pub struct Sealed<'a, P: ?Sized> {
     pub(super) inner: &'a mut P,
 }
 
+/// Whether the inner protocol serves peers in a role. One that does not say serves those of a match.
+pub(super) fn serves(inner: &mut dyn Protocol, role: PeerRole) -> bool {
+    role.plays() || inner.authenticated().is_some_and(|inner| inner.serves(role))
+}
+
 /// Whether the inner protocol keeps the connection to `peer`; `None` if it does not say.
 fn keeps(inner: &mut dyn Protocol, peer: SocketAddr) -> Option<bool> {
+    if !serves(inner, PeerRole::of_guest(peer)) {
+        return Some(false);
+    }
     inner.authenticated().map(|inner| inner.keeps(peer))
 }
 
-/// Tells the inner protocol of a step.
+/// Tells the inner protocol of a step of a peer that it serves.
 pub(super) fn tell(inner: &mut dyn Protocol, now: Duration, peer: SocketAddr, step: ConnectionStep) {
-    if let Some(inner) = inner.authenticated() {
+    if serves(inner, PeerRole::of_guest(peer))
+        && let Some(inner) = inner.authenticated()
+    {
         inner.connection(now, peer, step);
     }
 }
@@ -91,11 +101,14 @@ impl<P: Protocol> Sealed<'_, P> {
             Ok(received) => received,
             Err(refusal) => return Err(self.erased().failed(now, at, refusal)),
         };
-        let inner_addr = association.peer().inner_addr;
+        let Peer { inner_addr, role, .. } = *association.peer();
         if received.is_first {
             self.erased().confirm(now, at, from)?;
         } else if received.has_strayed {
             seal.out.stir();
+        }
+        if !role.plays() && !serves(self.erased().inner, role) {
+            return Err(SealRefusal::Unserved);
         }
         // Inputs are the most frequent packets, and never the first of a peer.
         if data.form != Form::Inputs
@@ -261,8 +274,15 @@ impl<'a> Sealed<'a, dyn Protocol + 'a> {
     #[cold]
     fn confirm(&mut self, now: Duration, at: usize, from: SocketAddr) -> Result<usize, SealRefusal> {
         let Some(peer) = self.seal.associations.get(at).map(|guest| *guest.peer()) else { return Ok(at) };
-        let Peer { inner_addr, index, .. } = peer;
-        if self.seal.associations.holds(inner_addr) {
+        let Peer { inner_addr, index, role, .. } = peer;
+        // Its key may have been revoked since the handshake.
+        let is_admitted = self
+            .seal
+            .host
+            .as_ref()
+            .zip(peer.access)
+            .is_some_and(|(host, access)| host.access(access).is_some());
+        if !is_admitted || self.seal.associations.holds(inner_addr) {
             self.forget(now, at);
             return Err(SealRefusal::Unexpected);
         }
@@ -282,22 +302,22 @@ impl<'a> Sealed<'a, dyn Protocol + 'a> {
             self.forget(now, other);
         }
         self.tell(now, inner_addr);
-        self.drop_unkept(now, inner_addr);
+        self.drop_unkept(now, inner_addr, role);
         Ok(self.seal.associations.numbered(index).unwrap_or(at))
     }
 
-    /// Drops the longest silent guest that the inner protocol does not keep, if there are too many of them.
-    fn drop_unkept(&mut self, now: Duration, newest: SocketAddr) {
+    /// Drops the longest silent guest in a role that the inner protocol does not keep, if there are too many of them.
+    fn drop_unkept(&mut self, now: Duration, newest: SocketAddr, of_role: PeerRole) {
         let Self { seal, inner } = self;
         let guests = seal.associations.iter().filter(|one| {
             let Peer { role, inner_addr, .. } = *one.peer();
-            role == PeerRole::Player
+            role == of_role
                 && one.is_confirmed()
                 && inner_addr != newest
                 && keeps(&mut **inner, inner_addr) != Some(true)
         });
         let unkept: Vec<_> = guests.map(|one| (one.contact().opened_at(), one.peer().index)).collect();
-        if seal.associations.are_too_many(unkept.len())
+        if seal.associations.are_too_many(unkept.len(), of_role)
             && let Some((_, index)) = unkept.iter().min_by_key(|(opened_at, _)| *opened_at)
             && let Some(at) = seal.associations.numbered(*index)
         {

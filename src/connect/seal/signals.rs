@@ -2,13 +2,13 @@
 
 use super::association::Association;
 use super::channel::MAX_TEXT;
-use super::limits::Limits;
+use super::limits::RoleLimits;
 use super::padding::{padded, unpadded};
 use super::random::Secret;
 use super::stats::SealRefusal;
 use super::{MAX_ADDRESSES, Randomness, Seal, SealError};
-use crate::protocol::canonical;
 use crate::protocol::time::Span;
+use crate::protocol::{PeerRole, canonical};
 use crate::wire::seal::{
     self, Control, Init, KEY_LEN, Kind, MAX_CONTROL_LEN, PADDED_LEN, Packet, Pattern, TAG_LEN,
 };
@@ -38,17 +38,19 @@ pub enum Brought {
 #[derive(Debug, Default)]
 pub(super) struct Signals {
     waiting: VecDeque<(SocketAddr, Vec<u8>)>,
-    limits: Limits,
+    limits: RoleLimits,
 }
 
 impl Signals {
     /// Sets the limits by the number of guests that are expected.
-    pub(super) fn expect(&mut self, limits: Limits) {
+    pub(super) fn expect(&mut self, limits: RoleLimits) {
         self.limits = limits;
     }
 
-    fn is_full(&self) -> bool {
-        self.waiting.len() >= self.limits.waiting_signals()
+    /// Whether no more signals of peers in this role can wait.
+    fn is_full(&self, role: PeerRole) -> bool {
+        let of_role = |(from, _): &&(SocketAddr, _)| PeerRole::of_guest(*from) == role;
+        self.waiting.iter().filter(of_role).count() >= self.limits.of(role).waiting_signals()
     }
 
     /// Keeps the padded signal of a sender.
@@ -56,7 +58,7 @@ impl Signals {
         let signal = signal.get(..PADDED_LEN).unwrap_or_default();
         let text = unpadded(signal).ok_or(SealRefusal::OutOfPlace)?;
         let of_one = self.waiting.iter().filter(|(from, _)| *from == inner_addr).count();
-        if self.is_full() || of_one >= MAX_WAITING_OF_ONE {
+        if self.is_full(PeerRole::of_guest(inner_addr)) || of_one >= MAX_WAITING_OF_ONE {
             return Err(SealRefusal::Limited);
         }
         self.waiting.push_back((inner_addr, signal[text].to_vec()));
@@ -76,7 +78,7 @@ impl Seal {
     /// If the operating system has no random bytes.
     pub fn join_by_signal(randomness: Randomness, host_key: [u8; KEY_LEN]) -> Result<Self, SealError> {
         let mut seal = Self::new(randomness)?;
-        let inner_addr = seal.associations.make_up();
+        let inner_addr = seal.associations.make_up(PeerRole::Host);
         seal.joining(Some(Secret(host_key)), Vec::new(), inner_addr);
         Ok(seal)
     }
@@ -108,7 +110,7 @@ impl Seal {
     /// A new ticket of a host, for the registration of its room. The one before it stays good.
     pub fn renew_ticket(&mut self) -> Option<u64> {
         let ticket = self.random.next_u64();
-        self.host.as_mut()?.tickets().renew(ticket);
+        self.host.as_mut()?.renew_ticket(ticket);
         Some(ticket)
     }
 
@@ -153,22 +155,22 @@ impl Seal {
         init: &Init<'_>,
         datagram: &[u8],
     ) -> Result<Brought, SealRefusal> {
-        let host = self.host.as_mut().filter(|host| host.only().is_none()).ok_or(SealRefusal::Unexpected)?;
+        let host = self.host.as_mut().ok_or(SealRefusal::Unexpected)?;
         let (head, ephemeral) = (&init.head, init.ephemeral());
-        if !host.admits(Pattern::Invite, datagram) {
-            return Err(SealRefusal::BadMac);
-        }
-        if let Some(known) = self.associations.of_init(&ephemeral) {
+        let access = host.admits(Pattern::Invite, datagram).ok_or(SealRefusal::BadMac)?;
+        let (access, role) = (access.id(), access.role());
+        if let Some(known) = self.associations.of_init(access, &ephemeral) {
             return Ok(Brought::Again(known.peer().inner_addr));
         }
-        if self.associations.has_confirmed(head, None) {
+        if self.associations.has_confirmed(head, access, None) {
             return Err(SealRefusal::Unexpected);
         }
-        if self.associations.is_full_by_signal() || self.signals.is_full() {
+        if self.associations.is_full_by_signal(role) || self.signals.is_full(role) {
             return Err(SealRefusal::Limited);
         }
-        host.tickets().admit(now.into(), head.cookie, ephemeral)?;
-        let (guest, text) = self.open_init(now.into(), init, None, Span::ZERO)?;
+        let (admitting, tickets) = host.with_tickets(access).ok_or(SealRefusal::Unexpected)?;
+        admitting.admit_signal(now.into(), tickets, head.cookie, ephemeral)?;
+        let (guest, text) = self.open_init(now.into(), init, access, None, Span::ZERO)?;
         self.signals.waiting.push_back((guest.inner_addr, self.scratch[text].to_vec()));
         Ok(Brought::Guest(guest.inner_addr))
     }
@@ -247,8 +249,8 @@ mod tests {
         let mut joiner = Seal::join_by_signal(Randomness::Seeded(2), host.public_key().unwrap()).unwrap();
         let init = joiner.write_init(Duration::ZERO, host.renew_ticket().unwrap(), b"x").unwrap();
         let by_address = Seal::join_open(Randomness::Seeded(3), ([192, 0, 2, 7], 7).into()).unwrap();
-        for mut seal in [joiner, by_address] {
-            assert_eq!(seal.handle_signal(Duration::ZERO, &init), Err(SealRefusal::Unexpected));
+        for (mut seal, refusal) in [(joiner, SealRefusal::Unexpected), (by_address, SealRefusal::BadMac)] {
+            assert_eq!(seal.handle_signal(Duration::ZERO, &init), Err(refusal));
             assert_eq!(seal.stats.refused.total(), 1);
         }
         assert!(host.handle_signal(Duration::ZERO, &init).is_ok());

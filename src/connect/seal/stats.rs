@@ -27,6 +27,8 @@ refusals! {
     Replayed = "seen before, or too old",
     /// DATA or a control packet whose tag does not fit.
     BadTag = "tag of another key",
+    /// DATA of a guest in a role that nobody serves here, such as a spectator's to a match that nobody shows.
+    Unserved = "of a role that is not served",
     /// A control packet that is authentic and makes no sense.
     OutOfPlace = "out of place",
 }

@@ -1,4 +1,4 @@
-//! The tickets of a host, by which INITs are admitted that a rendezvous or a person brings.
+//! The tickets of a host, by which INITs are admitted that a rendezvous or a person brings: the same for all its keys.
 
 use super::limits::Limits;
 use super::stats::SealRefusal;
@@ -6,12 +6,28 @@ use crate::protocol::time::{Span, Time};
 use crate::wire::seal::KEY_LEN;
 use std::collections::VecDeque;
 
-/// The tickets, and the handshakes that were worked off for them. Their limits are apart from those of INITs that come as datagrams:
-/// a flood of one kind does not stop the other.
+/// The tickets of a host.
 #[derive(Debug, Default)]
 pub(super) struct Tickets {
     /// The newest ticket, and the one before it.
     good: [Option<u64>; 2],
+}
+
+impl Tickets {
+    /// A new ticket. The one before it stays good.
+    pub(super) fn renew(&mut self, ticket: u64) {
+        self.good = [Some(ticket), self.good[0]];
+    }
+
+    fn are_good(&self, ticket: u64) -> bool {
+        self.good.contains(&Some(ticket))
+    }
+}
+
+/// The handshakes that were worked off for tickets, to one key. Their limits are apart from those of INITs that come as datagrams:
+/// a flood of one kind does not stop the other.
+#[derive(Debug, Default)]
+pub(super) struct BySignal {
     /// When handshakes of the last second were worked off.
     passed: VecDeque<Time>,
     /// The tickets and ephemeral keys of INITs that were worked off: each opens one handshake.
@@ -19,27 +35,22 @@ pub(super) struct Tickets {
     limits: Limits,
 }
 
-impl Tickets {
+impl BySignal {
     /// Sets the limits by the number of guests that are expected.
     pub(super) fn expect(&mut self, limits: Limits) {
         self.limits = limits;
-    }
-
-    /// A new ticket. The one before it stays good.
-    pub(super) fn renew(&mut self, ticket: u64) {
-        let good = [Some(ticket), self.good[0]];
-        self.good = good;
-        self.keys.retain(|(used, _)| good.contains(&Some(*used)));
     }
 
     /// Admits an INIT, or says why not.
     pub(super) fn admit(
         &mut self,
         now: Time,
+        tickets: &Tickets,
         ticket: u64,
         ephemeral: [u8; KEY_LEN],
     ) -> Result<(), SealRefusal> {
-        if !self.good.contains(&Some(ticket)) || self.keys.iter().any(|(_, used)| *used == ephemeral) {
+        self.keys.retain(|(used, _)| tickets.are_good(*used));
+        if !tickets.are_good(ticket) || self.keys.iter().any(|(_, used)| *used == ephemeral) {
             return Err(SealRefusal::BadCookie);
         }
         while self.passed.front().is_some_and(|at| now.since(*at) >= Span::from_secs(1)) {
@@ -65,19 +76,24 @@ mod tests {
     #[test]
     fn four_a_second_and_as_many_keys_as_are_remembered() {
         let (mut tickets, limited) = (Tickets::default(), Err(SealRefusal::Limited));
+        let mut by_signal = BySignal::default();
         tickets.renew(1);
         for number in 0..128_u8 {
             let now = Time::ZERO + Span::from_millis(250) * u32::from(number);
-            assert_eq!(tickets.admit(now, 1, key(number)), Ok(()));
+            assert_eq!(by_signal.admit(now, &tickets, 1, key(number)), Ok(()));
             if number > 2 {
-                assert_eq!(tickets.admit(now, 1, key(200)), limited, "the fifth in a second");
+                assert_eq!(by_signal.admit(now, &tickets, 1, key(200)), limited, "the fifth in a second");
             }
         }
         let later = Time::ZERO + Span::from_secs(60);
-        assert_eq!(tickets.admit(later, 1, key(200)), limited, "no more keys than are remembered");
+        assert_eq!(
+            by_signal.admit(later, &tickets, 1, key(200)),
+            limited,
+            "no more keys than are remembered"
+        );
         tickets.renew(2);
-        assert_eq!(tickets.admit(later, 2, key(200)), limited, "the ticket before is still good");
+        assert_eq!(by_signal.admit(later, &tickets, 2, key(200)), limited, "the ticket before is still good");
         tickets.renew(3);
-        assert_eq!(tickets.admit(later, 3, key(200)), Ok(()), "its keys went with it");
+        assert_eq!(by_signal.admit(later, &tickets, 3, key(200)), Ok(()), "its keys went with it");
     }
 }

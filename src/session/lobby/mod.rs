@@ -353,11 +353,11 @@ impl Authenticated for Lobby {
         }
     }
 
-    fn knows(&self, peer: SocketAddr) -> bool {
+    fn knows(&mut self, peer: SocketAddr) -> bool {
         self.responder.knows(peer)
     }
 
-    fn keeps(&self, peer: SocketAddr) -> bool {
+    fn keeps(&mut self, peer: SocketAddr) -> bool {
         let unconfirmed = matches!(&self.role, Role::Host(guest) if !guest.is_confirmed());
         !unconfirmed && self.role.link().is_some_and(|link| link.is_peer(&peer))
     }

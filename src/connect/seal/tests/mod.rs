@@ -6,6 +6,7 @@ mod paths;
 mod roam;
 mod vectors;
 
+use super::access::AccessId;
 use super::association::{Association, Pending};
 use super::channel::Channel;
 use super::code::Comparison;
@@ -75,11 +76,11 @@ impl Authenticated for Inner {
         self.told.push((peer.port(), step));
     }
 
-    fn knows(&self, peer: SocketAddr) -> bool {
+    fn knows(&mut self, peer: SocketAddr) -> bool {
         self.told.iter().any(|(told, _)| *told == peer.port())
     }
 
-    fn keeps(&self, _: SocketAddr) -> bool {
+    fn keeps(&mut self, _: SocketAddr) -> bool {
         self.keeps
     }
 }
@@ -398,7 +399,8 @@ pub(super) fn init(rig: &mut Rig) -> Vec<u8> {
     let Ok(Packet::Retry(retry)) = seal::decode(&retry) else { panic!("a RETRY") };
     join.retry(at(0), addr(INNER), (&retry, Secret(key)), (6, Secret([4; 32])), &mut out).unwrap();
     let (_, len) = out.pop(&mut buf).unwrap();
-    let rate_limiter = rig.seal.host.as_mut().unwrap().rate_limiter();
+    let host = rig.seal.host.as_mut().unwrap();
+    let rate_limiter = host.access_mut(AccessId::FIRST).unwrap().rate_limiter();
     for source in 0..16 {
         assert!(
             rate_limiter.queue(Waiting::new(([10, 0, 0, source], 1).into(), Span::ZERO, &[0; 200]).unwrap())
