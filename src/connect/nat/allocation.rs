@@ -1,5 +1,6 @@
 //! An allocation on a relay: a TURN client with channels, one for each peer.
 
+use super::channels::Channels;
 use super::origin::{from_turn, turn};
 use crate::connect::rendezvous::Credentials;
 use crate::protocol::stream_addr::is_stream;
@@ -16,11 +17,12 @@ use turn_client_proto::types::stun::message::Message;
 use turn_client_proto::types::{AddressFamily, TransportType, TurnCredentials};
 use turn_client_proto::udp::TurnClientUdp;
 
-/// Requests: the first repeat after this long, doubling up to the second, so often, and the wait after the last. Where every third
-/// datagram is lost, one request in a thousand stays without an answer.
+/// Requests: the first repeat after this long, doubling up to the second, so often, and the wait after the last. An allocation whose
+/// answer never came cannot be asked for again, because the relay has one for this port: where every third datagram is lost, one
+/// request in ten million stays without an answer.
 const REPEAT: Span = Span::from_millis(200);
 const MAX_REPEAT: Span = Span::from_millis(400);
-const REPEATS: u32 = 9;
+const REPEATS: u32 = 24;
 const LAST_WAIT: Span = Span::from_millis(800);
 /// The address that the client believes to be its own. It only compares it.
 const LOCAL: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 1);
@@ -38,6 +40,7 @@ pub(super) struct Allocation {
     /// The machines that may send through it, and the peers with a channel: each was asked for once.
     permitted: Vec<Permitted>,
     bound: Vec<SocketAddr>,
+    channels: Channels,
     /// The identifiers of the newest requests without an answer: nothing else is believed to be one.
     asked: VecDeque<[u8; 12]>,
     /// The realm of the first answer that named one. The client would take another one from any later error.
@@ -119,6 +122,7 @@ impl Allocation {
             error: None,
             permitted: Vec::new(),
             bound: Vec::new(),
+            channels: Channels::default(),
             asked: VecDeque::new(),
             realm: None,
         }
@@ -173,7 +177,10 @@ impl Allocation {
                 self.take_events();
                 Heard::Own
             }
-            TurnRecvRet::Ignored(_) => Heard::Nothing,
+            TurnRecvRet::Ignored(_) => match self.channels.data(datagram) {
+                Some((peer, place)) => Heard::From(peer, place),
+                None => Heard::Nothing,
+            },
             TurnRecvRet::PeerData(data) => {
                 let (bytes, peer) = (data.data(), data.peer);
                 // The bytes are a part of the datagram: only their place is handed on.
@@ -220,6 +227,7 @@ impl Allocation {
         if let Some(id) = id_of(&message).filter(|id| !self.asked.contains(id)) {
             self.asked.truncate(MAX_ASKED - 1);
             self.asked.push_front(id);
+            self.channels.asked(&message);
         }
         Some(message)
     }

@@ -394,3 +394,25 @@ fn channels_of_an_allocation_are_bounded() {
     }
     assert_eq!(made.run(), 128);
 }
+
+/// The answer to a request for a channel is lost, and the relay uses the channel already.
+#[test]
+fn data_on_a_channel_counts_before_its_answer_has_come() {
+    let mut made = Made::new(CHANNEL_BIND);
+    let (now, peer) = (made.now, SocketAddr::from(([192, 0, 2, 7], 7)));
+    made.allocation.bind(now, peer);
+    let request = loop {
+        made.now = made.now + Span::from_millis(100);
+        made.allocation.run(made.now);
+        let requests: Vec<_> = core::iter::from_fn(|| made.allocation.poll_transmit(made.now)).collect();
+        if let Some(request) = requests.into_iter().find(|request| request.starts_with(&CHANNEL_BIND)) {
+            break request;
+        }
+    };
+    let at = request.windows(4).position(|part| part == [0x00, 0x0C, 0x00, 0x04]).unwrap();
+    let data = |number: &[u8]| [number, &[0, 3, 7, 8, 9]].concat();
+    let number = &request[at + 4..at + 6];
+    assert_eq!(made.allocation.handle(now, &data(number)), Heard::From(peer, 4..7));
+    assert_eq!(made.allocation.handle(now, &data(&[0x4F, 0xFF])), Heard::Nothing, "nobody has asked for it");
+    assert_eq!(made.allocation.handle(now, &data(number)[..6]), Heard::Nothing, "it is cut");
+}

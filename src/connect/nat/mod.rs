@@ -56,6 +56,7 @@ mod allocation;
 mod budget;
 mod candidate;
 mod carrier;
+mod channels;
 mod checks;
 mod endpoint;
 mod fallbacks;

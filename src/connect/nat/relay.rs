@@ -14,6 +14,8 @@ use std::net::SocketAddr;
 
 /// While the relay is reached over a stream, it is asked so often whether UDP works again.
 const LOOK_EVERY: Span = Span::from_secs(15);
+/// A relay that has answered no request for this long is lost.
+const LOST_AFTER: Span = Span::from_secs(4);
 
 /// The relay of this machine.
 #[derive(Debug)]
@@ -263,6 +265,8 @@ impl Relay {
         let mut allocations = self.current.iter().chain(&self.fresh);
         self.streams.unanswered_since =
             allocations.any(is_unanswered).then(|| self.streams.unanswered_since.unwrap_or(now));
+        let has_waited = self.streams.unanswered_since.is_some_and(|since| now >= since + LOST_AFTER);
+        self.lost |= has_waited && self.fresh.as_ref().is_some_and(is_unanswered);
         if self.streams_at().is_some_and(|at| at <= now) {
             self.stream();
         }
@@ -547,13 +551,15 @@ mod tests {
     fn a_relay_is_lost_while_it_answers_nothing() {
         let (mut relay, mut server) = made();
         relay.refresh();
-        run(&mut relay, &mut server, 1_000..6_000, None);
+        run(&mut relay, &mut server, 1_000..5_000, None);
+        assert!(!relay.is_lost(), "its answers may be lost");
+        run(&mut relay, &mut server, 5_000..12_000, None);
         assert!(relay.is_lost() && !relay.is_refreshing());
         relay.refresh();
-        relay.run(ms(6_000));
-        let (_, request) = relay.poll_transmit(ms(6_000)).unwrap();
-        for answer in server.answer_to(ms(6_000), PORTS[0], &request) {
-            assert_eq!(relay.handle(ms(6_000), RELAY, &answer), Heard::Own);
+        relay.run(ms(12_000));
+        let (_, request) = relay.poll_transmit(ms(12_000)).unwrap();
+        for answer in server.answer_to(ms(12_000), PORTS[0], &request) {
+            assert_eq!(relay.handle(ms(12_000), RELAY, &answer), Heard::Own);
         }
         assert!(!relay.is_lost());
     }
@@ -563,10 +569,15 @@ mod tests {
         let (mut relay, mut server) = (Relay::new(), Liar::new(1));
         relay.set_credentials(credentials());
         relay.ask(ms(0), ID);
-        run(&mut relay, &mut server, 0..6_000, None);
+        run(&mut relay, &mut server, 0..9_000, None);
+        assert!(
+            relay.is_asking(),
+            "a relay that has made an allocation makes no second one for another request"
+        );
+        run(&mut relay, &mut server, 9_000..12_000, None);
         assert!(!relay.is_asking() && relay.relayed().is_none());
-        relay.ask(ms(6_000), ID);
-        assert_eq!(run(&mut relay, &mut server, 6_000..7_000, Some(PORTS[0])), 1);
+        relay.ask(ms(12_000), ID);
+        assert_eq!(run(&mut relay, &mut server, 12_000..13_000, Some(PORTS[0])), 1);
         assert_eq!(relay.relayed(), relayed(PORTS[0]));
     }
 
