@@ -341,7 +341,7 @@ fn a_rendezvous_that_withholds_signals_is_reported() {
     let mut internet = lying(plan, |_, datagram| !matches!(decode(datagram), Ok(Packet::Deliver(_))));
     let silent = Progress::NoWay { why: NoWay::HostSilent };
     assert!(
-        internet.run_until(ms(9_000), |internet| internet.player(JOINER).progress() == silent),
+        internet.run_until(ms(11_000), |internet| internet.player(JOINER).progress() == silent),
         "{}",
         internet.report()
     );

@@ -449,16 +449,16 @@ fn new_init_takes_the_place_of_the_old() {
     assert_eq!(post.poll_timeout(), None);
     post.post(&init(1));
     let (first, sent) = posted(&mut post, ms(1)).unwrap();
-    assert_eq!((sent, post.poll_timeout()), (init(1), Some(ms(251))));
+    assert_eq!((sent, post.poll_timeout()), (init(1), Some(ms(201))));
     post.post(&init(2));
     let (second, sent) = posted(&mut post, ms(2)).unwrap();
     assert!(second != first && sent == init(2));
 }
 
-/// The events of a joiner in eight seconds in which each POST, or each ASK, gets this answer.
+/// The events of a joiner in eleven seconds in which each POST, or each ASK, gets this answer.
 fn told_with(post: &mut JoinRequest, start: u64, outcome: Option<Outcome<'_>>) -> Vec<RendezvousEvent> {
     let mut buf = [0; MAX_DATAGRAM];
-    for at in start..start + 8 {
+    for at in start..start + 11 {
         while let Some((_, len)) = post.poll_transmit(secs(at), &mut buf) {
             let nonce = match wire::decode(&buf[..len]) {
                 Ok(Packet::Post(post)) => post.nonce,
@@ -479,12 +479,12 @@ fn silence_is_told_once_and_again_after_an_answer() {
     let mut post = informed_joiner();
     post.post(&init(1));
     assert_eq!(told_with(&mut post, 0, None), [RendezvousEvent::ServerSilent]);
-    assert_eq!(told_with(&mut post, 8, Some(Outcome::Posted)), [RendezvousEvent::HostSilent]);
-    assert_eq!(told_with(&mut post, 16, None), [RendezvousEvent::ServerSilent]);
+    assert_eq!(told_with(&mut post, 11, Some(Outcome::Posted)), [RendezvousEvent::HostSilent]);
+    assert_eq!(told_with(&mut post, 22, None), [RendezvousEvent::ServerSilent]);
 }
 
 #[test]
 fn server_that_refuses_a_joiner_is_not_silent() {
     let told = told_with(&mut joiner(), 0, Some(Outcome::Refused(Denial::Busy)));
-    assert_eq!(told, vec![RendezvousEvent::Refused(Denial::Busy); 8]);
+    assert_eq!(told, vec![RendezvousEvent::Refused(Denial::Busy); 11]);
 }

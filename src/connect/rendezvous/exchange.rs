@@ -2,10 +2,11 @@
 
 use crate::protocol::time::{Span, Time};
 
-/// A request is repeated this often, for as many times, and then less often: on a line that loses every third datagram, one post in
-/// four is answered.
-const WAIT: Span = Span::from_millis(250);
+/// A request is repeated this often, for as many times, and then less often. A signal, which has to reach the host and whose answer has
+/// to come back, is repeated quickly for longer: on lines that lose every third datagram, one in four is answered.
+const WAIT: Span = Span::from_millis(200);
 const QUICK_REPEATS: u8 = 16;
+const QUICK_REPEATS_OF_SIGNAL: u8 = 45;
 const MAX_WAIT: Span = Span::from_secs(1);
 /// A server that answers nothing for this long is called silent.
 pub(super) const SILENT_AFTER: Span = Span::from_secs(5);
@@ -14,12 +15,13 @@ const MAX_COOKIES: u8 = 8;
 /// A cookie is good for 10 s at the server; one older than this is not worth a signature.
 const COOKIE_GOOD_FOR: Span = Span::from_secs(9);
 
-/// The retransmission of one request: every 250 ms for 4 s, and then every second.
+/// The retransmission of one request: every 200 ms for 3 s, or 9 s for a signal, and then every second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchange {
     nonce: u64,
     send_at: Time,
     sent: u8,
+    quick_repeats: u8,
     cookies: u8,
     /// When the server was last heard, at first the time of the first sending.
     heard_at: Option<Time>,
@@ -27,7 +29,18 @@ pub(super) struct Exchange {
 
 impl Exchange {
     pub(super) fn new(nonce: u64) -> Self {
-        Self { nonce, send_at: Time::ZERO, sent: 0, cookies: 0, heard_at: None }
+        let (send_at, quick_repeats) = (Time::ZERO, QUICK_REPEATS);
+        Self { nonce, send_at, sent: 0, quick_repeats, cookies: 0, heard_at: None }
+    }
+
+    /// The exchange of a signal for another player.
+    pub(super) fn of_signal(nonce: u64) -> Self {
+        Self { quick_repeats: QUICK_REPEATS_OF_SIGNAL, ..Self::new(nonce) }
+    }
+
+    /// Sends the request again at once, as if for the first time.
+    pub(super) fn begin_anew(&mut self) {
+        *self = Self { quick_repeats: self.quick_repeats, ..Self::new(self.nonce) };
     }
 
     pub(super) fn nonce(&self) -> u64 {
@@ -39,7 +52,7 @@ impl Exchange {
         let is_due = self.send_at <= now;
         if is_due {
             self.heard_at.get_or_insert(now);
-            self.send_at = now + if self.sent < QUICK_REPEATS { WAIT } else { MAX_WAIT };
+            self.send_at = now + if self.sent < self.quick_repeats { WAIT } else { MAX_WAIT };
             self.sent = self.sent.saturating_add(1);
         }
         is_due
@@ -105,15 +118,18 @@ mod tests {
 
     #[test]
     fn a_request_is_repeated_quickly_and_then_every_second() {
-        let mut exchange = Exchange::new(1);
-        let mut sent = Vec::new();
-        for ms in 0..7_000 {
-            if exchange.is_due(Time::ZERO + Span::from_millis(ms)) {
-                sent.push(ms);
-            }
+        let sent = |mut exchange: Exchange| -> Vec<u64> {
+            (0..12_000).filter(|ms| exchange.is_due(Time::ZERO + Span::from_millis(*ms))).collect()
+        };
+        let quick = |times: u64| (0..=times).map(|n| n * 200);
+        let mut again = Exchange::of_signal(1);
+        again.is_due(Time::ZERO);
+        again.begin_anew();
+        for signal in [Exchange::of_signal(1), again] {
+            assert_eq!(sent(signal), quick(45).chain([10_000, 11_000]).collect::<Vec<_>>());
         }
-        let quick = (0..=16).map(|n| n * 250);
-        assert_eq!(sent, quick.chain([5_000, 6_000]).collect::<Vec<_>>());
+        let slow = (1..=8).map(|secs| 3_200 + secs * 1_000);
+        assert_eq!(sent(Exchange::new(1)), quick(16).chain(slow).collect::<Vec<_>>());
     }
 
     #[test]
@@ -149,7 +165,7 @@ mod tests {
         exchange.refused(at(0), at(5_000));
         assert!(exchange.is_due(at(0)));
         exchange.refused(at(10), at(10));
-        assert_eq!(exchange.send_at(), at(250), "no sooner");
+        assert_eq!(exchange.send_at(), at(200), "no sooner");
         exchange.refused(at(10), at(5_000));
         assert_eq!(exchange.send_at(), at(5_000));
         assert!(!exchange.is_silent(at(9_999)) && exchange.is_silent(at(10_000)));
@@ -163,9 +179,9 @@ mod tests {
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         let mut exchange = Exchange::new(1);
         let sent = (0..9_000).filter(|ms| exchange.is_due(at(*ms))).count();
-        assert_eq!(sent, 21);
+        assert_eq!(sent, 22);
         exchange.wants_cookie(at(9_000), at(9_000));
-        assert!(exchange.is_due(at(9_000)) && exchange.is_due(at(9_250)));
+        assert!(exchange.is_due(at(9_000)) && exchange.is_due(at(9_200)));
     }
 
     #[test]

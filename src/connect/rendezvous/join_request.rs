@@ -2,10 +2,10 @@
 
 use super::credentials::Credentials;
 use super::event::RendezvousEvent;
-use super::exchange::{Exchange, HeldCookie, SILENT_AFTER};
+use super::exchange::{Exchange, HeldCookie};
 use crate::connect::seal::{Random, Randomness, SealError};
 use crate::protocol::canonical;
-use crate::protocol::time::Time;
+use crate::protocol::time::{Span, Time};
 use crate::wire::rendezvous::{self, Ask, Outcome, Packet, Reply, Room, decode, encode, is_carried};
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -13,6 +13,8 @@ use std::net::SocketAddr;
 
 /// The most events that wait for the owner.
 const MAX_EVENTS: usize = 16;
+/// A host that answers nothing for this long is called silent: its answers may be lost as well as the posts.
+const HOST_SILENT_AFTER: Span = Span::from_secs(9);
 
 /// The joiner's side of a rendezvous: a state machine without a socket or a clock. It asks for the room at once.
 #[derive(Debug)]
@@ -74,7 +76,7 @@ impl JoinRequest {
         self.cookie = HeldCookie::default();
         let posting = self.posting.as_mut().map(|posting| &mut posting.exchange);
         for exchange in self.ask.iter_mut().chain(posting) {
-            *exchange = Exchange::new(exchange.nonce());
+            exchange.begin_anew();
         }
     }
 
@@ -84,7 +86,7 @@ impl JoinRequest {
         let is_carried = is_carried(crate::wire::seal::INIT, signal);
         if is_carried {
             self.posting = Some(Posting {
-                exchange: Exchange::new(self.random.next_u64()),
+                exchange: Exchange::of_signal(self.random.next_u64()),
                 signal: signal.to_vec(),
                 posted_at: None,
                 told: Vec::new(),
@@ -209,7 +211,7 @@ impl JoinRequest {
         let waited = posting.posted_at.map(|posted_at| now.since(posted_at));
         if !posting.is_host_silent
             && posting.told.is_empty()
-            && waited.is_some_and(|waited| waited >= SILENT_AFTER)
+            && waited.is_some_and(|waited| waited >= HOST_SILENT_AFTER)
         {
             posting.is_host_silent = true;
             self.tell(RendezvousEvent::HostSilent);

@@ -25,7 +25,7 @@ const MAX_PER_SOURCE: usize = 3;
 /// Guests of one larger network in a room.
 const MAX_PER_NETWORK: usize = 12;
 /// The most answers that a guest gets.
-const MAX_ANSWERS: u8 = 8;
+const MAX_ANSWERS: u8 = 32;
 
 /// A joiner that has posted a signal.
 #[derive(Clone, Copy, Debug)]
@@ -305,8 +305,8 @@ mod tests {
         let Admission::Deliver { number, .. } = admission else { panic!("{admission:?}") };
         assert!(guests.answer(at(1), number, |room| *room == [2; 16]).is_none());
         assert!(guests.answer(at(1), number ^ 1, |_| true).is_none());
-        let answered = (0..20).filter(|_| guests.answer(at(1), number, |room| *room == [1; 16]).is_some());
-        assert_eq!(answered.count(), 8);
+        let answered = (0..50).filter(|_| guests.answer(at(1), number, |room| *room == [1; 16]).is_some());
+        assert_eq!(answered.count(), 32);
         let admission = guests.admit(at(2_000), [1; 16], (addr(2), 7), b"init");
         let Admission::Deliver { number, .. } = admission else { panic!("{admission:?}") };
         assert!(guests.answer(at(13_999), number, |_| true).is_some());
