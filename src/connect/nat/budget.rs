@@ -8,29 +8,47 @@ use std::net::IpAddr;
 const BURST: u32 = 48;
 /// After those it gets one check in this time, which makes 72 in any minute.
 const REFILL: Span = Span::from_millis(2_500);
+/// Checks from our address on a relay to another address on it never leave the relay, which serves both players: as many at once, and
+/// then one in this time.
+const RELAY_BURST: u32 = 192;
+const RELAY_REFILL: Span = Span::from_millis(500);
 /// Machines that are counted. Eight searches at once cannot use up the checks of this many.
 const MAX_MACHINES: usize = 256;
 
 /// The checks that each machine has left.
-#[derive(Debug, Default)]
-pub(super) struct Budget(Vec<(IpAddr, Bucket)>);
+#[derive(Debug)]
+pub(super) struct Budget {
+    machines: Vec<(IpAddr, Bucket)>,
+    relay: Bucket,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { machines: Vec::new(), relay: Bucket::new(RELAY_REFILL, RELAY_REFILL * RELAY_BURST) }
+    }
+}
 
 impl Budget {
+    /// Whether one more check may go from our address on a relay to another address on it. It is counted.
+    pub(super) fn allows_on_relay(&mut self, now: Time) -> bool {
+        self.relay.take(now)
+    }
+
     /// Whether one more check may go to a machine. It is counted.
     ///
     /// In a full table, a new machine replaces the one with the fewest checks and takes over its count: a machine that was
     /// replaced and is named again never has more left than before.
     pub(super) fn allows(&mut self, now: Time, ip: IpAddr) -> bool {
-        let known = self.0.iter().position(|(one, _)| *one == ip);
-        let fewest = || self.0.iter().enumerate().min_by_key(|(_, (_, bucket))| bucket.full_at());
+        let known = self.machines.iter().position(|(one, _)| *one == ip);
+        let fewest = || self.machines.iter().enumerate().min_by_key(|(_, (_, bucket))| bucket.full_at());
         let at = match known {
-            None if self.0.len() < MAX_MACHINES => {
-                self.0.push((ip, Bucket::new(REFILL, REFILL * BURST)));
-                self.0.len() - 1
+            None if self.machines.len() < MAX_MACHINES => {
+                self.machines.push((ip, Bucket::new(REFILL, REFILL * BURST)));
+                self.machines.len() - 1
             }
             known => known.or_else(|| fewest().map(|(at, _)| at)).unwrap_or_default(),
         };
-        let (one, bucket) = &mut self.0[at];
+        let (one, bucket) = &mut self.machines[at];
         *one = ip;
         bucket.take(now)
     }
@@ -70,12 +88,22 @@ mod tests {
             }
         }
         assert!((BURST..=72).contains(&checks), "{checks}");
-        assert_eq!(budget.0.len(), MAX_MACHINES);
+        assert_eq!(budget.machines.len(), MAX_MACHINES);
         assert!(sent(&mut budget, 60_000, 2), "another machine is still checked");
     }
 
     fn burst(budget: &mut Budget, ms: u64, n: u32) -> usize {
         (0..100).filter(|_| sent(budget, ms, n)).count()
+    }
+
+    #[test]
+    fn checks_on_the_relay_are_counted_apart() {
+        let mut budget = Budget::default();
+        assert_eq!(burst(&mut budget, 0, 1), BURST as usize);
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let on_relay = |budget: &mut Budget, ms| (0..999).filter(|_| budget.allows_on_relay(at(ms))).count();
+        assert_eq!([0, 499, 1_000].map(|ms| on_relay(&mut budget, ms)), [RELAY_BURST as usize, 0, 2]);
+        assert_eq!(burst(&mut budget, 0, 2), BURST as usize);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::candidate::{Bases, Candidate, Kind, MAX_CANDIDATES};
 use super::origin::Origin;
 use super::paths::Path;
-use super::results::{MAX_UNANSWERED, Results};
+use super::results::{MAX_ROUNDS, MAX_UNANSWERED, Results};
 use super::signal::{Credentials, OwnPart};
 use crate::protocol::time::{Span, Time};
 use is::stun::{StunMessage, StunPacket};
@@ -15,8 +15,11 @@ const PACE: Span = Span::from_millis(20);
 /// The time until a check is repeated, which doubles up to the second until a while after a path was chosen: of two checks on lines that
 /// lose every third datagram, one in four is answered, and the peer has to hear of the choice.
 const REPEAT: Span = Span::from_millis(200);
-const MAX_REPEAT: Span = Span::from_millis(400);
+const MAX_REPEAT: Span = Span::from_millis(200);
 const SETTLES: Span = Span::from_secs(2);
+/// Without any answer the checks begin anew after this long, so often: all of them may have been lost.
+const AGAIN_AFTER: Span = Span::from_secs(2);
+const MAX_AGAIN: u8 = 8;
 /// The time between checks of a path that works: they keep the mappings of NATs and cost little.
 const KEEP_ALIVE: Span = Span::from_secs(5);
 /// The most addresses of ours that the agent knows. A NAT may show another one to each path; a peer that names a new one in each
@@ -41,6 +44,8 @@ pub(super) struct Checks {
     /// When a path was first chosen, and when a check of the peer last came from an address that it has named.
     chosen_at: Option<Time>,
     checked_at: Option<Time>,
+    /// When the checks have begun, and how often they did so anew.
+    began: (Option<Time>, u8),
     deadline: Time,
 }
 
@@ -52,7 +57,7 @@ impl Checks {
         agent.set_timing_advance(PACE.into());
         agent.set_initial_stun_rto(REPEAT.into());
         agent.set_max_stun_rto(MAX_REPEAT.into());
-        agent.set_max_stun_retransmits(2 * usize::from(MAX_UNANSWERED));
+        agent.set_max_stun_retransmits(usize::from(MAX_ROUNDS * MAX_UNANSWERED));
         let bases = part.bases;
         let local = bases.direct.iter().flatten().map(|addr| is::Candidate::host(*addr, Protocol::Udp));
         let relayed = bases.relayed.map(|addr| is::Candidate::relayed(addr, addr, Protocol::Udp));
@@ -69,6 +74,7 @@ impl Checks {
             nominated: None,
             chosen_at: None,
             checked_at: None,
+            began: (None, 0),
             deadline: Time::ZERO,
         }
     }
@@ -82,6 +88,7 @@ impl Checks {
     pub(super) fn begin(&mut self, credentials: &Credentials, candidates: &[Candidate]) {
         self.agent.set_remote_credentials(credentials.for_ice());
         self.remote.clear();
+        self.began = (None, 0);
         self.extend(candidates);
     }
 
@@ -122,10 +129,21 @@ impl Checks {
 
     /// Forgets the results so far: each path gets new checks.
     pub(super) fn again(&mut self) {
+        self.began = (None, 0);
+        self.check_anew();
+    }
+
+    fn check_anew(&mut self) {
         let credentials = self.agent.local_credentials().clone();
+        let theirs = self.agent.remote_credentials().cloned();
         self.agent.ice_restart(credentials, true);
         self.results.clear();
         (self.nominated, self.chosen_at) = (None, None);
+        if let Some(theirs) = theirs {
+            self.agent.set_remote_credentials(theirs);
+        }
+        let remote = core::mem::take(&mut self.remote);
+        self.extend(&remote);
     }
 
     /// Whether the peer's part is known.
@@ -188,6 +206,19 @@ impl Checks {
                 let relayed = self.bases.relayed == Some(source);
                 self.nominated = Some(Path { relayed, remote: destination });
             }
+        }
+    }
+
+    /// Checks anew if nothing was answered for a while. Where checks of the peer come in, ours go on in any case.
+    pub(super) fn retry(&mut self, now: Time) {
+        if !self.has_begun() {
+            return;
+        }
+        let (since, times) = (*self.began.0.get_or_insert(now), self.began.1);
+        let is_due = now >= since + AGAIN_AFTER && times < MAX_AGAIN;
+        if is_due && !self.is_checked(now) && !self.results.is_answered() {
+            self.began = (Some(now), times + 1);
+            self.check_anew();
         }
     }
 
@@ -349,6 +380,39 @@ mod tests {
         assert_eq!(one.bases.relayed, Some(at("192.0.2.99:9")), "it is not replaced");
         (0..100).for_each(|last| one.extend(&[late(last)]));
         assert_eq!(one.remote().len(), MAX_REMOTE);
+    }
+
+    #[test]
+    fn checks_begin_anew_while_none_is_answered() {
+        let [mut one, mut two] = pair();
+        let sent = |one: &mut Checks, span: core::ops::Range<u64>, peer: Option<&mut Checks>| {
+            let (mut count, mut peer) = (0, peer);
+            for now in span.step_by(10).map(|ms| Time::ZERO + Span::from_millis(ms)) {
+                one.retry(now);
+                one.run(now);
+                if let Some(peer) = &mut peer {
+                    peer.run(now);
+                    while let Some((_, message)) = peer.poll_transmit(now) {
+                        one.handle(now, from(ADDRS[1]), &message);
+                    }
+                }
+                let sent: Vec<_> = core::iter::from_fn(|| one.poll_transmit(now)).collect();
+                count += sent.iter().filter(|(_, message)| message.starts_with(&CHECK)).count();
+            }
+            count
+        };
+        let round = usize::from(MAX_UNANSWERED);
+        assert_eq!(sent(&mut one, 0..1_990, None), round);
+        assert_eq!(sent(&mut one, 1_990..4_000, None), round);
+        assert_eq!(sent(&mut one, 4_000..90_000, None), round * usize::from(MAX_AGAIN - 1), "not for ever");
+        one.again();
+        assert_eq!(sent(&mut one, 90_000..91_990, None), round);
+        // Where checks of the peer come in, no answer to one of ours may be lost by a new beginning.
+        let [mut one, _] = pair();
+        assert_eq!(sent(&mut one, 0..1_500, Some(&mut two)), 8);
+        assert_eq!(one.began.1, 0);
+        sent(&mut one, 1_500..3_000, Some(&mut two));
+        assert_eq!(one.began.1, 0);
     }
 
     #[test]

@@ -155,11 +155,10 @@ impl Manual {
         Some(resp.packet.clone())
     }
 
-    /// The host's signal, if a joiner is to check its addresses anew now.
-    pub(super) fn again_due(&mut self, now: Time) -> Option<&Signal> {
-        let waiting = self.waiting.as_mut().filter(|waiting| now >= waiting.again_at)?;
-        waiting.again_at = now + AGAIN_AFTER;
-        self.host.as_ref().map(|(_, signal)| signal)
+    /// Whether a joiner is to check the host's addresses anew now.
+    pub(super) fn again_due(&mut self, now: Time) -> bool {
+        let due = self.waiting.as_mut().filter(|waiting| now >= waiting.again_at);
+        due.map(|waiting| waiting.again_at = now + AGAIN_AFTER).is_some()
     }
 }
 

@@ -4,10 +4,11 @@ use super::candidate::{Candidate, Kind, MAX_CANDIDATES};
 use super::signal::{Credentials, OwnPart, Signal};
 use crate::protocol::time::{Span, Time};
 
-/// A signal is sent again after this long, which doubles, while the peer has not said that it has it.
+/// A signal is sent again after this long, which doubles up to the second, while the peer has not said that it has it.
 pub(super) const REPEAT: Span = Span::from_millis(150);
+const MAX_REPEAT: Span = Span::from_millis(600);
 /// A signal of ours is sent so often at most.
-const MAX_REPEATS: u32 = 6;
+const MAX_REPEATS: u32 = 12;
 /// A peer's new search is taken up at most this often.
 const RESTART_AFTER: Span = Span::from_millis(500);
 /// The revision of the first signal of each search.
@@ -96,6 +97,11 @@ impl Negotiation {
         true
     }
 
+    /// Sends our signal again, and wants an answer to it.
+    pub(super) fn repeat(&mut self, now: Time) {
+        (self.ours.arrived, self.ours.repeat_at, self.ours.repeats) = (0, now, 0);
+    }
+
     /// Our signal.
     pub(super) fn text(&self) -> Vec<u8> {
         let Ours { credentials, no_relay, revision, .. } = self.ours;
@@ -159,7 +165,8 @@ impl Negotiation {
         if is_due {
             ours.repeats = ours.repeats.saturating_add(1);
             let again = !ours.has_arrived() && ours.repeats < MAX_REPEATS;
-            ours.repeat_at = if again { now + REPEAT * (1 << (ours.repeats - 1)) } else { Time::NEVER };
+            ours.repeat_at =
+                if again { now + MAX_REPEAT.min(REPEAT * (1 << (ours.repeats - 1))) } else { Time::NEVER };
             ours.sent_at = Some(now);
         }
         is_due
@@ -202,7 +209,8 @@ mod tests {
         assert_eq!(one.unnamed([late, candidate(Kind::Host, 1)].into_iter()), [late]);
         assert!(one.extend(at(100), &[late]) && one.unnamed([late].into_iter()).is_empty());
         let sent: Vec<u64> = (100..20_000).filter(|ms| one.take_due(at(*ms))).collect();
-        assert_eq!(sent, [100, 250, 550, 1_150, 2_350, 4_750], "not for ever");
+        assert_eq!(sent[..6], [100, 250, 550, 1_150, 1_750, 2_350]);
+        assert_eq!((sent.len(), sent[11]), (12, 5_950), "not for ever");
         let named = signal(&one);
         assert_eq!((named.generation, named.revision, named.wants_answer), (0, 2, true));
         assert_eq!((named.credentials, &named.candidates[0]), (part(1).credentials, &late));
@@ -237,7 +245,7 @@ mod tests {
         let (mut one, two) = (Negotiation::new(at(0), part(1)), Negotiation::new(at(0), part(2)));
         one.restart(at(0), part(1));
         assert!(one.take_due(at(0)));
-        assert_eq!((1..90).filter(|secs| one.take_due(at(secs * 1_000))).count(), 5);
+        assert_eq!((1..90).filter(|secs| one.take_due(at(secs * 1_000))).count(), 11);
         let older = Signal { wants_answer: true, ..signal(&two) };
         assert!(!one.is_current(&older) && !one.is_newer(at(90_000), &older));
         one.answer(at(99_000), &older);

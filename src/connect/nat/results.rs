@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 /// The most checks on a path that has never answered.
 pub(super) const MAX_UNANSWERED: u8 = 6;
 /// On a path on which checks of the peer come, from an address that it has named, so many times as many.
-const MAX_ROUNDS: u8 = 4;
+pub(super) const MAX_ROUNDS: u8 = 8;
 /// The most paths that a peer's checks may add to those of its candidates: a recorded check can be sent from anywhere.
 pub(super) const MAX_DISCOVERED: usize = 8;
 /// Checks that may still be answered.
@@ -81,12 +81,12 @@ impl Results {
     /// Notes a check of ours. `false` if the path has had as many as it gets without an answer.
     pub(super) fn note_check(&mut self, now: Time, path: Path, message: &[u8]) -> bool {
         let checked = self.entry(path, false);
-        checked.sent = checked.sent.saturating_add(1);
         // Whoever checks us from an address that it has named is there, and its answers may be lost.
         let max = MAX_UNANSWERED * (1 + checked.came.min(MAX_ROUNDS - 1));
-        if checked.sent > max && checked.answered.is_none() {
+        if checked.sent >= max && checked.answered.is_none() {
             return false;
         }
+        checked.sent = checked.sent.saturating_add(1);
         let Some(id) = id_of(message) else { return false };
         if self.sent.len() == MAX_SENT {
             self.sent.pop_front();
@@ -120,6 +120,11 @@ impl Results {
     /// Whether a check of the peer has ever come.
     pub(super) fn heard(&self) -> bool {
         self.heard
+    }
+
+    /// Whether a check of ours was answered on any path.
+    pub(super) fn is_answered(&self) -> bool {
+        self.paths.iter().any(|checked| checked.answered.is_some())
     }
 
     /// When a check on a path was last answered, and its round trip.
@@ -174,14 +179,21 @@ mod tests {
     }
 
     #[test]
-    fn path_that_the_peer_checks_gets_four_times_as_many_checks() {
+    fn path_that_the_peer_checks_gets_eight_times_as_many_checks() {
         let sent = |came: usize, named: bool| {
             let mut results = Results::default();
             (0..came).for_each(|_| assert!(results.note_request(path(1), named)));
             (0..100).filter(|_| results.note_check(Time::ZERO, path(1), &message(1))).count()
         };
-        assert_eq!([sent(0, true), sent(1, true), sent(3, true), sent(50, true)], [6, 12, 24, 24]);
+        assert_eq!([sent(0, true), sent(1, true), sent(3, true), sent(50, true)], [6, 12, 24, 48]);
         assert_eq!(sent(50, false), 6, "a recorded check may come from anywhere");
+        let mut results = Results::default();
+        let sent = |results: &mut Results| {
+            (0..100).filter(|_| results.note_check(Time::ZERO, path(1), &message(1))).count()
+        };
+        assert_eq!(sent(&mut results), 6);
+        assert!(results.note_request(path(1), true));
+        assert_eq!(sent(&mut results), 6, "those that were held back do not count");
     }
 
     #[test]

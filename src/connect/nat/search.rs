@@ -145,11 +145,15 @@ impl Search {
         (self.inner, self.since, self.began_at) = (inner, now, Some(now));
     }
 
-    /// Checks the peer's addresses anew, with the same signals.
-    pub(super) fn check_again(&mut self, now: Time, signal: &Signal, theirs: &[Candidate]) {
+    /// Checks the peer's addresses anew, as if its signal had come now.
+    pub(super) fn begin_again(&mut self, now: Time) {
         self.checks.again();
-        self.checks.begin(&signal.credentials, theirs);
         (self.since, self.began_at) = (now, Some(now));
+    }
+
+    /// Sends our signal again: the peer answers with its newest one.
+    pub(super) fn repeat(&mut self, now: Time) {
+        self.negotiation.repeat(now);
     }
 
     /// There is a connection before any signal of the peer: ours travels on it.
@@ -466,7 +470,8 @@ mod tests {
         search.checks_mut().run(at(0));
         assert!(search.deadline() <= at(0) + REPEAT);
         let due: Vec<u32> = (1..60_000).filter(|ms| search.is_signal_due(at(*ms))).collect();
-        assert_eq!(due, [150, 450, 1_050, 2_250, 4_650]);
+        let expected = [150, 450].into_iter().chain((1..10).map(|n| 450 + n * 600));
+        assert_eq!(due, expected.collect::<Vec<u32>>());
         search.restart(at(0), part(&candidates, 0, 9));
         assert!(search.is_signal_due(at(0)));
         let answer = Signal { generation: 2, heard: 1, ..two.signal(1) };
@@ -490,7 +495,7 @@ mod tests {
         let signal = Signal { no_relay: true, ..two.signal(1) };
         two.searches[0].begin(&signal, &[]);
         assert!(!two.searches[0].allows_relay());
-        two.searches[0].check_again(Time::ZERO + MS * 700, &signal, &[]);
+        two.searches[0].begin_again(Time::ZERO + MS * 700);
         assert_eq!(two.searches[0].since(), Time::ZERO + MS * 700);
     }
 

@@ -6,7 +6,7 @@ use super::search::Search;
 use crate::connect::seal::Seal;
 use crate::protocol::time::{Span, Time};
 use crate::protocol::{PeerRole, trace};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// Peers that are searched for at once: at least, and at most.
 const MIN_SEARCHES: usize = 8;
@@ -164,13 +164,22 @@ impl Searches {
     }
 
     /// Hands each message that is due to `send`. Returns how many were not sent, because a machine has had too many checks or
-    /// because `send` could not.
-    pub(super) fn transmit(&mut self, now: Time, mut send: impl FnMut(Path, Vec<u8>) -> bool) -> u64 {
+    /// because `send` could not. `relay` is the address of our relay, if we have one on it.
+    pub(super) fn transmit(
+        &mut self,
+        now: Time,
+        relay: Option<IpAddr>,
+        mut send: impl FnMut(Path, Vec<u8>) -> bool,
+    ) -> u64 {
         let mut unsent = 0;
         for search in &mut self.list {
             while let Some((path, message, is_unproven)) = search.poll_transmit(now) {
                 let ip = path.remote.ip();
-                if is_unproven && !self.budget.allows(now, ip) {
+                let may_check = |budget: &mut Budget| match path.relayed && relay == Some(ip) {
+                    true => budget.allows_on_relay(now),
+                    false => budget.allows(now, ip),
+                };
+                if is_unproven && !may_check(&mut self.budget) {
                     trace::exhausted("checks", &ip);
                     unsent += 1;
                 } else if !send(path, message) {

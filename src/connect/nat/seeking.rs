@@ -42,13 +42,21 @@ impl NatTraversal {
         }
     }
 
-    /// The rendezvous has said where it sees this joiner: a new search begins if its host is sought.
+    /// The rendezvous has said where it sees this joiner, whose host is sought. A host that was lost may have moved: a new search begins. The
+    /// first one goes on as long as all of our candidates belong to it, because a new one would have to wait for the host's again.
     pub(super) fn located(&mut self, now: Time) {
         let Self { searches, endpoint, relay, .. } = self;
+        let relayed = relay.relayed();
         for search in searches.iter_mut() {
-            if search.carrier_mut().located() {
+            if !search.carrier_mut().located() {
+                continue;
+            }
+            let is_outdated = !search.negotiation().unnamed(endpoint.candidates(relayed)).is_empty();
+            if search.is_connected() || is_outdated {
                 trace::search_begun(search.inner());
-                search.restart(now, endpoint.part(relay.relayed()));
+                search.restart(now, endpoint.part(relayed));
+            } else {
+                search.repeat(now);
             }
         }
     }

@@ -228,8 +228,12 @@ impl NatTraversal {
         if self.signalling.is_host() {
             self.searches.leave_guests(now, seal);
         }
-        let Self { searches, endpoint, relay, paths, .. } = self;
+        let Self { searches, signalling, endpoint, relay, paths, .. } = self;
         for search in searches.iter_mut() {
+            // Manual signalling has a rhythm of its own: its host may take minutes to read an answer.
+            if !signalling.is_manual() {
+                search.checks_mut().retry(now);
+            }
             search.checks_mut().run(now);
             tell_path(now, search, seal, paths);
             let gone = is_gone(now, seal, search);
@@ -274,8 +278,8 @@ impl NatTraversal {
             && let Some(resp) = self.manual.resp_due(now)
         {
             self.outbox.push(path.remote, resp);
-        } else if let Some(signal) = self.manual.again_due(now) {
-            search.check_again(now, signal, &self.endpoint.admitted(signal, None));
+        } else if self.manual.again_due(now) {
+            search.begin_again(now);
         }
     }
 
@@ -286,7 +290,8 @@ impl NatTraversal {
         while let Some((to, len)) = signalling.poll_transmit(now, &mut buf) {
             outbox.push(to, buf[..len].to_vec());
         }
-        self.stats.unsent += searches.transmit(now, |path, message| {
+        let on_relay = relay.in_use().map(|server| server.ip());
+        self.stats.unsent += searches.transmit(now, on_relay, |path, message| {
             if !path.relayed {
                 outbox.push(path.remote, message);
                 return true;
