@@ -228,6 +228,13 @@ fn describe_game(packet: &ControlPacket<'_>, lines: &mut Lines) {
                 describe_input(&format!("input[{index}]"), &input, lines);
             }
         }
+        ControlPayload::Delta(bytes) => {
+            if let Some(([t0, t1, t2, t3, i0, i1, i2, i3], sections)) = bytes.split_first_chunk() {
+                line(lines, "tick", u32::from_be_bytes([*t0, *t1, *t2, *t3]));
+                line(lines, "last_input", u32::from_be_bytes([*i0, *i1, *i2, *i3]));
+                line(lines, "sections", hex(sections));
+            }
+        }
         ControlPayload::Snapshot(snapshot) => {
             line(lines, "tick", snapshot.tick);
             line(lines, "count", snapshot.entities.len());

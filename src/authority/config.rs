@@ -71,6 +71,9 @@ pub struct ClientConfig {
     pub entropy: u64,
     /// The name of the player, which only R-Type sends.
     pub name: PlayerName,
+    /// Whether to ask for snapshots as differences to earlier ones, which only GAME has. A server that does not know them sends
+    /// whole ones.
+    pub delta_snapshots: bool,
 }
 
 impl ClientConfig {
@@ -84,6 +87,7 @@ impl ClientConfig {
             join_timeout: Duration::from_secs(10),
             entropy,
             name: PlayerName::DEFAULT,
+            delta_snapshots: true,
         }
     }
 

@@ -65,6 +65,7 @@
 mod client;
 mod config;
 mod dialect;
+mod ids;
 mod name;
 mod numbering;
 mod record;
@@ -80,7 +81,7 @@ pub use name::PlayerName;
 pub use numbering::FrameTime;
 pub use record::{Course, MAX_TOLD, Terms, Told};
 pub use server::{InputStats, LeftWhy, Server, ServerEvent, ServerStats, Shot, Stage};
-pub use world::{Body, Command, World};
+pub use world::{Body, Command, Sight, World};
 
 use config::check_rates;
 use numbering::{ahead, nearest};

@@ -98,6 +98,18 @@ impl Command {
     }
 }
 
+/// How well a player sees an entity: how often snapshots show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Sight {
+    /// In every snapshot.
+    Near,
+    /// In every fourth snapshot.
+    Far,
+    /// In none.
+    Hidden,
+}
+
 /// A game with a server that decides.
 ///
 /// The server steps the world; a client has only [`walk`](Self::walk), with which it predicts its own player. `self` is
@@ -113,6 +125,13 @@ pub trait World {
 
     /// Steps the rest of the world by one frame, after every player was moved. Server only.
     fn step(&mut self, stage: &mut Stage<'_>);
+
+    /// How well the player `viewer` sees an entity. Each pair is asked for in every fourth broadcast. Everybody sees their own
+    /// player, and a client without delta snapshots sees everything. Server only.
+    fn sight(&self, viewer: (u8, &Body), entity: (u8, &Body)) -> Sight {
+        let _ = (viewer, entity);
+        Sight::Near
+    }
 
     /// A player has left; the entity of that id is gone after this call. Server only.
     fn leave(&mut self, id: u8) {

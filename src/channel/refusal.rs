@@ -99,6 +99,8 @@ refusals! {
     NoRoom = "no room for the message",
     /// A part of a first state that is not expected or is here already, or an acknowledgement of one beyond the end.
     FirstState = "unexpected part of a first state",
+    /// A snapshot that is the difference to one that is not here.
+    NoBaseline = "difference to an unknown snapshot",
 }
 
 /// A datagram that is dropped: the reason, which is counted, and the detail behind it.

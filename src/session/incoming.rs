@@ -172,7 +172,8 @@ impl<S: Fields> Session<S> {
             | ControlPayload::ConnectAck { .. }
             | ControlPayload::Input(_)
             | ControlPayload::Inputs(_)
-            | ControlPayload::Snapshot(_) => return Err(Refusal::OutOfPlace.into()),
+            | ControlPayload::Snapshot(_)
+            | ControlPayload::Delta(_) => return Err(Refusal::OutOfPlace.into()),
         }
         self.link.heard(packet.header);
         self.liveness.heard();

@@ -6,7 +6,7 @@
 //! | 4 | 2 | sequence number of this packet |
 //! | 6 | 2 | acknowledged sequence number |
 //! | 8 | 4 | bit k: the packet `acknowledged - 1 - k` was received |
-//! | 12 | 1 | type, 1..=9 |
+//! | 12 | 1 | type, 1..=10 |
 //! | 13 | 2 | length of the payload |
 //! | 15 | | payload |
 //!
@@ -20,6 +20,7 @@
 //! | 6, 7 | PING, PONG | a finite `f64`, echoed by its bits |
 //! | 8 | RELIABLE_EVENT | anything; in a duel a message |
 //! | 9 | HEARTBEAT | empty |
+//! | 10 | DELTA | an extension: a snapshot as differences to earlier ones, to clients that asked for it |
 //!
 //! An input is a sequence number u32, two moves as `f32` from -1 to 1, and a byte of actions; an entity is an id and
 //! five `f32`: position, velocity, health. The two forms of INPUT are told apart by their length, which is never the
@@ -71,6 +72,8 @@ kinds! {
     ReliableEvent(8) = "RELIABLE_EVENT",
     /// A keep-alive, which also carries acks.
     Heartbeat(9) = "HEARTBEAT",
+    /// The state of a server's world as differences to earlier ones.
+    Delta(10) = "DELTA",
 }
 
 /// The state of a server's world at one moment.
@@ -110,6 +113,8 @@ pub enum ControlPayload<'a> {
     ReliableEvent(&'a [u8]),
     /// A keep-alive, which also carries acks.
     Heartbeat,
+    /// The state of a server's world as differences to earlier ones, which only a client that has those can read.
+    Delta(&'a [u8]),
 }
 
 impl ControlPayload<'_> {
@@ -126,6 +131,7 @@ impl ControlPayload<'_> {
             Self::Pong(_) => PacketType::Pong,
             Self::ReliableEvent(_) => PacketType::ReliableEvent,
             Self::Heartbeat => PacketType::Heartbeat,
+            Self::Delta(_) => PacketType::Delta,
         }
     }
 }
@@ -181,9 +187,21 @@ impl ControlPacket<'_> {
                 check_timestamp(*bits)?;
                 writer.u64(*bits);
             }
-            ControlPayload::ReliableEvent(bytes) => writer.put(bytes),
+            ControlPayload::ReliableEvent(bytes) | ControlPayload::Delta(bytes) => writer.put(bytes),
         }
         put_header(header, payload.packet_type(), writer.len(), head, room)
+    }
+
+    /// Writes the header of a DELTA whose payload of this length is already behind it, and returns the length of the packet.
+    #[cfg(feature = "authority")]
+    pub(crate) fn put_delta_header(
+        header: &ControlHeader,
+        payload_len: usize,
+        buf: &mut [u8],
+    ) -> Option<usize> {
+        let room = buf.len();
+        let head = buf.get_mut(..HEADER_LEN)?;
+        put_header(header, PacketType::Delta, payload_len, head, room).ok()
     }
 
     /// Makes the value of a PING from random bits: the bits of a finite `f64`, with 63 of them random.
@@ -242,6 +260,7 @@ fn decode_payload(kind: PacketType, payload: &[u8]) -> Result<ControlPayload<'_>
         }
         (PacketType::ReliableEvent, _) => ControlPayload::ReliableEvent(payload),
         (PacketType::Heartbeat, []) => ControlPayload::Heartbeat,
+        (PacketType::Delta, _) => ControlPayload::Delta(payload),
         _ => return Err(ControlDecodeError::PayloadLength { kind, len: payload.len() }),
     };
     Ok(decoded)

@@ -1,4 +1,4 @@
-//! Bytes a second of snapshots, against the document's table.
+//! Bytes a second of whole snapshots, against the document's table.
 
 use crate::lab::{Lab, ms};
 use rebout::authority::{GameWire, ServerConfig};
@@ -11,7 +11,7 @@ fn bytes_a_second(players: u64, broadcast_rate: u16) -> f64 {
     config.max_clients = players as u8;
     let mut lab = Lab::with_server(GameWire, 1, LinkConfig::new(ms(10)), config);
     for _ in 0..players {
-        let at = lab.client(ms(100));
+        let at = lab.client_with(ms(100), |config| config.delta_snapshots = false);
         lab.client_mut(at).keeps = false;
     }
     lab.run_until(ms(5_000));

@@ -2,6 +2,7 @@
 
 mod bytes;
 mod clock;
+mod deltas;
 mod documents;
 mod drawing;
 mod exactness;

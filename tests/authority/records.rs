@@ -17,7 +17,7 @@ fn a_hundred_entities_are_seen_although_a_datagram_holds_56() {
     for_wires!(|wire| {
         let mut lab = Lab::speaking(wire, 1, bad_link());
         lab.server_mut().field.extra.push((1, spawn_a_hundred));
-        let client = lab.client(ms(200));
+        let client = lab.client_with(ms(200), |config| config.delta_snapshots = false);
         lab.run_until(ms(3_000));
         let client = &lab.client_at(client).client;
         let seen: Vec<_> = client.others().collect();

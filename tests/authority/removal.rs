@@ -136,7 +136,10 @@ pub(crate) fn rounds<W: Named>(target: &mut Target<W>, client: &mut Client<W>, c
 
 /// A client that asks the server for a seat.
 pub(crate) fn joining<W: Named>(_: W) -> Client<W> {
-    Client::join(ClientConfig::new(2), server_addr()).expect("a config")
+    let mut config = ClientConfig::new(2);
+    // These tests look into the snapshots.
+    config.delta_snapshots = false;
+    Client::join(config, server_addr()).expect("a config")
 }
 
 /// A client on a server, after two seconds.
@@ -433,7 +436,7 @@ fn refusals_are_counted_by_their_reason() {
     let game: &[(&[u8], Refusal)] = &[
         (b"x", NoPacket),
         (b"GAMF\0\0\0\0\0\0\0\0\x09\0\0", NoPacket),
-        (b"GAME\0\0\0\0\0\0\0\0\x0A\0\0", MalformedControl),
+        (b"GAME\0\0\0\0\0\0\0\0\x0B\0\0", MalformedControl),
         (b"GAME\0\0\0\0\0\0\0\0\x09\0\0", Stranger),
     ];
     let rtype: &[(&[u8], Refusal)] = &[

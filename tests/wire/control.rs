@@ -40,6 +40,7 @@ fn golden() -> Vec<(ControlPayload<'static>, Vec<u8>)> {
     let tick = [0x0A, 0x0B, 0x0C, 0x0D];
     vec![
         (ControlPayload::ConnectReq, datagram(1, &[])),
+        (ControlPayload::Delta(&[1, 2, 3]), datagram(10, &[1, 2, 3])),
         (ControlPayload::ConnectAck { client_id: NonZeroU8::new(2).unwrap() }, datagram(2, &[2])),
         (ControlPayload::Disconnect, datagram(3, &[])),
         (ControlPayload::Input(INPUTS[0]), datagram(4, &INPUT_7)),
@@ -158,7 +159,7 @@ fn refusals_name_the_rule_and_the_bad_value() {
     let nan = 0x7FC0_0000_u32;
     let cases = [
         (refusal(0, &[]), "game-type", "type 0"),
-        (refusal(10, &[]), "game-type", "type 10"),
+        (refusal(11, &[]), "game-type", "type 11"),
         (refusal(1, &[1]), "game-payload-length", "no CONNECT_REQ has a payload of 1 bytes"),
         (refusal(2, &[0]), "game-client-id", "client id 0"),
         (refusal(4, &[0]), "game-payload-length", "no INPUT has a payload of 1 bytes"),
@@ -288,7 +289,7 @@ proptest! {
 
     #[test]
     fn decoded_packets_encode_to_the_same_bytes(
-        kind in 0u8..=10, payload in proptest::collection::vec(any::<u8>(), 0..120), count in 0u8..6,
+        kind in 0u8..=11, payload in proptest::collection::vec(any::<u8>(), 0..120), count in 0u8..6,
         extra in 0usize..5, shape in any::<bool>(),
     ) {
         let mut payload = payload;

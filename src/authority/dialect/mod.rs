@@ -24,7 +24,7 @@ pub(crate) use proof::Stranger;
 
 use super::client::View;
 use super::server::{InputQueue, LeftWhy};
-use super::{ClientConfig, Command, Course, Record, Shown, Terms};
+use super::{ClientConfig, Command, Course, Record, Shown, Sight, Terms};
 use crate::channel::entropy::Entropy;
 use crate::channel::refusal::Refusal;
 use crate::protocol::time::{Span, Time};
@@ -129,15 +129,21 @@ pub(crate) type NumberedInput = (u32, Command);
 
 /// A server's end of one connection.
 pub(crate) trait ServerEnd: Debug {
+    /// A broadcast from which each connection chooses. The same memory serves every one.
+    type Prepared: Debug;
+
     /// A connection that nobody has begun, at a server whose world began with `seed`.
     fn idle(seed: u32) -> Self;
 
-    /// Prepares a broadcast, from which each connection chooses. `shots` are the positions of the projectiles.
+    /// The memory of the broadcasts of a server with this many frames a second.
+    fn nothing_prepared(frame_rate: u16) -> Self::Prepared;
+
+    /// Prepares a broadcast. `shots` are the positions of the projectiles.
     fn prepare_broadcast(
         frame: Frame,
         entities: &[Shown],
         shots: impl Iterator<Item = (u8, (f32, f32))>,
-        parts: &mut Parts,
+        prepared: &mut Self::Prepared,
     );
 
     /// The course of a projectile in flight as a newcomer is told it in `frame`.
@@ -202,11 +208,23 @@ pub(crate) trait ServerEnd: Debug {
     }
 
     /// Chooses from a prepared broadcast what this client gets, at most `budget` entities where they travel one by one.
-    /// Returns the number of datagrams.
-    fn plan_broadcast(&mut self, parts: &Parts, budget: usize) -> usize;
+    /// `sight` says how well the player sees an entity, where the wire can leave some out. Returns the most datagrams that it
+    /// can become.
+    fn plan_broadcast(
+        &mut self,
+        prepared: &mut Self::Prepared,
+        budget: usize,
+        sight: impl Fn(u8) -> Sight,
+    ) -> usize;
 
-    /// Writes the next of the chosen datagrams, with the numbers of this connection.
-    fn write_broadcast(&mut self, now: Time, parts: &Parts, rest: Rest, buf: &mut [u8]) -> Option<usize>;
+    /// Writes the next of the chosen datagrams, with the numbers of this connection; `None` after the last.
+    fn write_broadcast(
+        &mut self,
+        now: Time,
+        prepared: &Self::Prepared,
+        rest: Rest,
+        buf: &mut [u8],
+    ) -> Option<usize>;
 }
 
 /// The rest of a broadcast to one client. It fits a register, because every datagram of a snapshot is handed one.

@@ -1,6 +1,7 @@
 //! The entities of a world by their ids, and when an id is free again.
 
 use crate::Frame;
+use crate::authority::ids::Ids;
 use crate::authority::{Body, ahead};
 
 /// Ids are 1 to 255; a player has the id of the client.
@@ -39,12 +40,15 @@ struct Slot {
 #[derive(Clone, Debug)]
 pub(super) struct Entities {
     slots: Box<[Slot; IDS]>,
+    live: Ids,
+    /// Those that are gone and not free yet.
+    gone: Ids,
 }
 
 impl Entities {
     pub(super) fn new() -> Self {
         let free = Slot { state: State::Free, kind: 0, body: Body::at(0.0, 0.0) };
-        Self { slots: Box::new([free; IDS]) }
+        Self { slots: Box::new([free; IDS]), live: Ids::NONE, gone: Ids::NONE }
     }
 
     pub(super) fn is_free(&self, id: u8) -> bool {
@@ -76,11 +80,14 @@ impl Entities {
 
     pub(super) fn place(&mut self, id: u8, kind: u8, body: Body, frame: Frame) {
         self.slots[usize::from(id)] = Slot { state: State::Live { since: frame }, kind, body };
+        self.live.insert(id);
     }
 
     /// Takes an entity away; `mark` is that of its GONE.
     pub(super) fn remove(&mut self, id: u8, mark: u64) {
         self.slots[usize::from(id)].state = State::Unheard { mark };
+        self.live.remove(id);
+        self.gone.insert(id);
     }
 
     pub(super) fn body_mut(&mut self, id: u8) -> Option<&mut Body> {
@@ -98,17 +105,21 @@ impl Entities {
 
     /// Every entity: id, kind, since when, body; by id.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u8, u8, Frame, &Body)> {
-        (1..=u8::MAX).filter_map(|id| self.get(id).map(|(kind, since, body)| (id, kind, since, body)))
+        self.live.iter().filter_map(|id| self.get(id).map(|(kind, since, body)| (id, kind, since, body)))
     }
 
     /// Frees the ids whose GONE everybody has acknowledged for a second. `heard` is the mark that all have reached.
     pub(super) fn free_up(&mut self, frame: Frame, frame_rate: u16, heard: u64) {
-        for slot in self.slots.iter_mut() {
+        for id in self.gone.iter() {
+            let slot = &mut self.slots[usize::from(id)];
             match slot.state {
                 State::Unheard { mark } if mark <= heard => {
                     slot.state = State::Resting { until: frame.plus(frame_rate.into()) };
                 }
-                State::Resting { until } if ahead(frame.0, until.0) >= 0 => slot.state = State::Free,
+                State::Resting { until } if ahead(frame.0, until.0) >= 0 => {
+                    slot.state = State::Free;
+                    self.gone.remove(id);
+                }
                 _ => {}
             }
         }

@@ -65,7 +65,7 @@ pub struct Server<W: Wire> {
     access: Access,
     seats: Seats<W>,
     replicated: Replicated,
-    broadcast: Broadcast,
+    broadcast: Broadcast<W::ServerLink>,
     /// The players of this frame and their commands.
     players: Vec<(u8, Command)>,
     events: VecDeque<ServerEvent>,
@@ -113,8 +113,11 @@ impl<W: Wire> Server<W> {
         world.step(&mut self.replicated.stage(frame, &self.players, W::HAS_MESSAGES));
         self.queue_records(now, world);
         if self.broadcast.is_due(frame) {
-            self.stats.bodies_not_finite += self.broadcast.prepare::<W::ServerLink>(frame, &self.replicated);
-            self.seats.begin_broadcast(self.broadcast.parts(), self.broadcast.budget());
+            self.stats.bodies_not_finite += self.broadcast.prepare(frame, &self.replicated);
+            let (budget, replicated) = (self.broadcast.budget(), &self.replicated);
+            self.seats.begin_broadcast(self.broadcast.prepared_mut(), budget, |viewer, id| {
+                replicated.sight(world, viewer, id)
+            });
         }
         self.replicated.free_up(frame, self.seats.heard_by_all());
     }

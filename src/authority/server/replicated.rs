@@ -5,7 +5,7 @@ use super::log::{Log, To};
 use super::shots::Shots;
 use super::stage::Stage;
 use crate::Frame;
-use crate::authority::{Body, Command, Course, Record, World};
+use crate::authority::{Body, Command, Course, Record, Sight, World};
 use std::collections::VecDeque;
 
 /// Entities, projectiles and the log. All memory is taken at the start.
@@ -76,6 +76,14 @@ impl Replicated {
     pub(super) fn walk<G: World>(&mut self, world: &G, id: u8, command: Command) {
         if let Some(body) = self.entities.body_mut(id) {
             world.walk(body, command);
+        }
+    }
+
+    /// How well a player sees an entity; its own player well, and everything before it has one.
+    pub(super) fn sight<G: World>(&self, world: &G, viewer: u8, id: u8) -> Sight {
+        match (self.body(viewer), self.body(id)) {
+            (Some(own), Some(body)) if viewer != id => world.sight((viewer, own), (id, body)),
+            _ => Sight::Near,
         }
     }
 

@@ -5,8 +5,8 @@ use super::access::Newcomer;
 use super::inputs::{InputQueue, InputStats};
 use super::log::Log;
 use crate::Frame;
-use crate::authority::dialect::{FromClient, NumberedInput, Parts, Rest, ServerEnd, Wire};
-use crate::authority::{Command, Record, ServerConfig, Terms};
+use crate::authority::dialect::{Dialect, FromClient, NumberedInput, Rest, ServerEnd, Wire};
+use crate::authority::{Command, Record, ServerConfig, Sight, Terms};
 use crate::channel::refusal::Refusal;
 use crate::protocol::time::{Span, Time};
 use std::net::SocketAddr;
@@ -53,6 +53,9 @@ pub(super) struct Written {
     pub(super) len: usize,
     pub(super) is_snapshot: bool,
 }
+
+/// A broadcast as the wire prepares it.
+type Prepared<W> = <<W as Dialect>::ServerLink as ServerEnd>::Prepared;
 
 /// A seat. Its memory stays when a client goes.
 #[derive(Debug)]
@@ -240,8 +243,14 @@ impl<W: Wire> Seat<W> {
     }
 
     /// Has the next broadcast to send.
-    pub(super) fn begin_broadcast(&mut self, parts: &Parts, budget: usize) {
-        let count = self.link.plan_broadcast(parts, budget) as u16;
+    pub(super) fn begin_broadcast(
+        &mut self,
+        prepared: &mut Prepared<W>,
+        budget: usize,
+        sight: impl Fn(u8, u8) -> Sight,
+    ) {
+        let id = self.id;
+        let count = self.link.plan_broadcast(prepared, budget, |entity| sight(id, entity)) as u16;
         self.outgoing.broadcast = Rest { at: 0, count, applied: self.inputs.applied() };
     }
 
@@ -268,7 +277,7 @@ impl<W: Wire> Seat<W> {
     }
 
     /// Writes the next datagram. Reliable messages go before the snapshot of the same frame.
-    pub(super) fn write(&mut self, now: Time, parts: &Parts, buf: &mut [u8]) -> Option<Written> {
+    pub(super) fn write(&mut self, now: Time, prepared: &Prepared<W>, buf: &mut [u8]) -> Option<Written> {
         let len = self.write_message(now, buf);
         if len.is_some() || !self.is_playing() {
             return len.map(|len| Written { len, is_snapshot: false });
@@ -278,7 +287,7 @@ impl<W: Wire> Seat<W> {
             return None;
         }
         self.outgoing.broadcast.at += 1;
-        let len = self.link.write_broadcast(now, parts, rest, buf)?;
+        let len = self.link.write_broadcast(now, prepared, rest, buf)?;
         Some(Written { len, is_snapshot: true })
     }
 
@@ -318,13 +327,12 @@ mod tests {
         seat.take(now, &Newcomer { addr: one, id: 1, challenges }, 0);
         seat.hear(now, Frame(0), FromClient::JoinAgain { tells_restart: true }, &[]);
         seat.hear(now, Frame(0), FromClient::Ping(7), &[]);
-        let mut parts = Parts::new();
-        parts.push(&[0; 40]);
-        seat.begin_broadcast(&parts, 1);
+        let mut prepared = <GameWire as Dialect>::ServerLink::nothing_prepared(60);
+        seat.begin_broadcast(&mut prepared, 1, |_, _| Sight::Near);
         seat.leave(Time::ZERO, LeftWhy::Left);
         let later = Time::ZERO + Span::from_secs(60);
         seat.take((later, later), &Newcomer { addr: two, id: 2, challenges }, 9);
         assert_eq!((seat.presence.heard_at, seat.told, seat.id, seat.addr), (later, 9, 2, two));
-        assert!(seat.write(Time::ZERO, &parts, &mut [0; 64]).is_none());
+        assert!(seat.write(Time::ZERO, &prepared, &mut [0; 64]).is_none());
     }
 }

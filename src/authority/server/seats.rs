@@ -8,8 +8,9 @@ use super::log::Log;
 use super::ready::Ready;
 use super::seat::{Seat, Written};
 use crate::Frame;
+use crate::authority::Sight;
 use crate::authority::config::ServerConfig;
-use crate::authority::dialect::{NumberedInput, Parts, Wire};
+use crate::authority::dialect::{NumberedInput, ServerEnd, Wire};
 use crate::channel::cookie::address_bytes;
 use crate::channel::keyed_hash::{Key, keyed_hash};
 use crate::channel::refusal::Refusal;
@@ -181,10 +182,16 @@ impl<W: Wire> Seats<W> {
         })
     }
 
-    /// Has everybody send a broadcast, of at most `budget` entities where they travel one by one.
-    pub(super) fn begin_broadcast(&mut self, parts: &Parts, budget: usize) {
+    /// Has everybody send a broadcast, of at most `budget` entities where they travel one by one. `sight` says how well a
+    /// player sees an entity.
+    pub(super) fn begin_broadcast(
+        &mut self,
+        prepared: &mut <W::ServerLink as ServerEnd>::Prepared,
+        budget: usize,
+        sight: impl Fn(u8, u8) -> Sight,
+    ) {
         for (at, seat) in self.seats.iter_mut().enumerate().filter(|(_, seat)| seat.is_playing()) {
-            seat.begin_broadcast(parts, budget);
+            seat.begin_broadcast(prepared, budget, &sight);
             self.ready.push(at);
         }
     }
@@ -193,7 +200,7 @@ impl<W: Wire> Seats<W> {
     pub(super) fn write(
         &mut self,
         now: Time,
-        parts: &Parts,
+        prepared: &<W::ServerLink as ServerEnd>::Prepared,
         buf: &mut [u8],
     ) -> Option<(SocketAddr, Written)> {
         if self.farewell_due() <= now {
@@ -204,7 +211,7 @@ impl<W: Wire> Seats<W> {
         while let Some(at) = self.ready.front() {
             let seat = &mut self.seats[at];
             let addr = seat.addr();
-            if let Some(written) = seat.write(now, parts, buf) {
+            if let Some(written) = seat.write(now, prepared, buf) {
                 if seat.is_empty() {
                     self.freed(at);
                 }

@@ -33,7 +33,7 @@ impl<W: Wire> Server<W> {
             buf.get_mut(..answer.len)?.copy_from_slice(&answer.bytes[..answer.len]);
             return Some((to, answer.len));
         }
-        let (to, written) = self.seats.write(now, self.broadcast.parts(), buf)?;
+        let (to, written) = self.seats.write(now, self.broadcast.prepared(), buf)?;
         if written.is_snapshot {
             self.stats.snapshot_bytes_out += written.len as u64;
         }

@@ -224,7 +224,10 @@ impl Lobby {
             ControlPayload::ConnectReq | ControlPayload::ConnectAck { .. } if !concludes => {
                 return Err(Refusal::OutOfPlace);
             }
-            ControlPayload::Input(_) | ControlPayload::Inputs(_) | ControlPayload::Snapshot(_) => {
+            ControlPayload::Input(_)
+            | ControlPayload::Inputs(_)
+            | ControlPayload::Snapshot(_)
+            | ControlPayload::Delta(_) => {
                 return Err(Refusal::OutOfPlace);
             }
             ControlPayload::Pong(value) if !link.ponged(now, value) => return Err(Refusal::UnaskedPong),

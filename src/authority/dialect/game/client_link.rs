@@ -1,6 +1,7 @@
 //! A client's end of a GAME connection.
 
 use super::connection::{Connection, OF_CHALLENGES, OF_SERVER};
+use super::delta::{Baselines, Unread};
 use super::losses::Losses;
 use super::message::{self, Message};
 use super::pings::Pings;
@@ -12,7 +13,7 @@ use crate::channel::entropy::Entropy;
 use crate::channel::refusal::Refusal;
 use crate::channel::reliable::Reliable;
 use crate::channel::sequence::Received;
-use crate::protocol::time::Time;
+use crate::protocol::time::{Span, Time};
 use crate::wire::control::{
     ControlHeader, ControlPacket, ControlPayload, EntityState, Entries, PlayerInput, Snapshot,
 };
@@ -22,6 +23,9 @@ const REMEMBERED: usize = 256;
 
 /// The most inputs that one packet carries.
 const MAX_INPUTS: usize = 16;
+
+/// Deltas that cannot be read are asked for anew after this long.
+const ASK_AGAIN: Span = Span::from_millis(500);
 
 /// Sequence numbers, acks and reliable messages towards the server.
 #[derive(Clone, Debug)]
@@ -35,6 +39,15 @@ pub(crate) struct ClientLink {
     is_seated: bool,
     pings: Pings,
     losses: Losses,
+    /// Unless the config wants none.
+    deltas: Option<Deltas>,
+}
+
+/// The baselines of deltas, and when the server was asked for deltas last.
+#[derive(Clone, Debug)]
+struct Deltas {
+    baselines: Baselines,
+    asked: Option<Time>,
 }
 
 /// The frame of a snapshot, and the number of the last input applied for us.
@@ -80,6 +93,31 @@ impl ClientLink {
         FromServer::Entities(Stamp { frame: Frame(snapshot.tick), applied })
     }
 
+    /// Reads a DELTA, and asks for deltas anew if it is the difference to something that is not here.
+    fn delta(&mut self, now: Time, payload: &[u8], shown: &mut Vec<Shown>) -> Result<Stamp, Refusal> {
+        let Some(Deltas { baselines, asked: Some(asked) }) = &mut self.deltas else {
+            return Err(Refusal::OutOfPlace);
+        };
+        match baselines.read(payload, shown) {
+            Ok((frame, applied)) => Ok(Stamp { frame, applied: Some(applied) }),
+            Err(Unread::Malformed) => Err(Refusal::MalformedControl),
+            Err(Unread::NoBaseline) => {
+                if now.since(*asked) >= ASK_AGAIN {
+                    self.ask_for_deltas(now);
+                }
+                Err(Refusal::NoBaseline)
+            }
+        }
+    }
+
+    fn ask_for_deltas(&mut self, now: Time) {
+        if let Some(deltas) = &mut self.deltas {
+            deltas.asked = Some(now);
+            // Without room for the message it is asked again later.
+            let _ = self.reliable.send_bytes(now, |_, bytes| message::put_deltas(bytes));
+        }
+    }
+
     fn ponged(&mut self, now: Time, value: u64) -> Result<FromServer<Stamp>, Refusal> {
         self.pings.answered(now, value).map(FromServer::RoundTrip).ok_or(Refusal::UnaskedPong)
     }
@@ -88,8 +126,9 @@ impl ClientLink {
 impl ClientEnd for ClientLink {
     type Stamp = Stamp;
 
-    fn new(_: &ClientConfig, entropy: &mut Entropy) -> Self {
+    fn new(config: &ClientConfig, entropy: &mut Entropy) -> Self {
         let first = entropy.next_u64() as u16;
+        let deltas = || Deltas { baselines: Baselines::new(), asked: None };
         Self {
             connection: Connection::new(Time::ZERO, first, OF_SERVER),
             reliable: Reliable::new(),
@@ -98,6 +137,7 @@ impl ClientEnd for ClientLink {
             is_seated: false,
             pings: Pings::new(entropy.next_u64()),
             losses: Losses::default(),
+            deltas: config.delta_snapshots.then(deltas),
         }
     }
 
@@ -159,8 +199,17 @@ impl ClientEnd for ClientLink {
                 }
             };
         }
+        // A DELTA that cannot be read is not acknowledged: the server would take it for a baseline.
+        let delta = match packet.payload {
+            ControlPayload::Delta(payload) => Some(self.delta(now, payload, shown)?),
+            _ => None,
+        };
         if self.connection.accept(now, header, &mut self.reliable) == Received::Duplicate {
             return Ok(FromServer::Alive);
+        }
+        if let (Some(stamp), Some(deltas)) = (delta, &mut self.deltas) {
+            deltas.baselines.keep(stamp.frame, shown);
+            return Ok(FromServer::Entities(stamp));
         }
         Ok(match packet.payload {
             ControlPayload::Snapshot(snapshot) => self.snapshot(header, &snapshot, shown),
@@ -174,7 +223,12 @@ impl ClientEnd for ClientLink {
         // Nobody asks here since when a message is missing.
         while let Some(payload) = self.reliable.deliver(Time::ZERO) {
             match message::read(payload) {
-                Some(Message::Terms(terms, frame)) => take(Delivered::Terms(terms, frame)),
+                Some(Message::Terms(terms, frame)) => {
+                    if let Some(deltas) = &mut self.deltas {
+                        deltas.baselines.set_frame_rate(terms.frame_rate);
+                    }
+                    take(Delivered::Terms(terms, frame));
+                }
                 Some(Message::Events { mut records, .. }) => {
                     while let Some(record) = message::take_record(&mut records) {
                         take(Delivered::Record(record));
@@ -196,7 +250,8 @@ impl ClientEnd for ClientLink {
 
     fn queue_numbered(&mut self, now: Time, first: u32) {
         let sent = self.reliable.send_bytes(now, |_, bytes| message::put_ticks(first, bytes));
-        debug_assert_eq!(sent, Ok(0), "TICKS is the only message");
+        debug_assert_eq!(sent, Ok(0), "TICKS is the first message");
+        self.ask_for_deltas(now);
     }
 
     fn next_due(&self) -> Time {

@@ -5,6 +5,7 @@
 //! | 01 | TERMS | version u8, frame rate u16, broadcast rate u16, tick u32, seed u32; message 0 of a server |
 //! | 02 | TICKS | first input number u32; message 0 of a client |
 //! | 03 | EVENTS | message number u16, then records without a gap |
+//! | 04 | DELTAS | version u8; from a client: send DELTAs from here on, none of whose baselines I have |
 //!
 //! | record | | then |
 //! |---|---|---|
@@ -23,8 +24,10 @@ use crate::authority::record::{Course, MAX_TOLD, Record, Terms, Told};
 const TERMS: u8 = 1;
 const TICKS: u8 = 2;
 const EVENTS: u8 = 3;
+const DELTAS: u8 = 4;
 
 const VERSION: u8 = 1;
+const DELTAS_VERSION: u8 = 1;
 
 /// The length of EVENTS before its records.
 pub(super) const EVENTS_HEAD: usize = 3;
@@ -38,13 +41,14 @@ pub(super) enum Message<'a> {
     Terms(Terms, Frame),
     Ticks { first: u32 },
     Events { number: u16, records: &'a [u8] },
+    Deltas,
 }
 
 impl Message<'_> {
     /// The place of the message in its direction's order.
     pub(super) fn number(&self) -> u16 {
         match self {
-            Self::Terms(..) | Self::Ticks { .. } => 0,
+            Self::Terms(..) | Self::Ticks { .. } | Self::Deltas => 0,
             Self::Events { number, .. } => *number,
         }
     }
@@ -63,6 +67,10 @@ pub(super) fn put_ticks(first: u32, into: &mut Vec<u8>) {
     first.put(into);
 }
 
+pub(super) fn put_deltas(into: &mut Vec<u8>) {
+    into.extend([DELTAS, DELTAS_VERSION]);
+}
+
 pub(super) fn put_events_head(number: u16, into: &mut Vec<u8>) {
     into.push(EVENTS);
     number.put(into);
@@ -78,6 +86,7 @@ pub(super) fn read(mut payload: &[u8]) -> Option<Message<'_>> {
             Message::Terms(Terms { frame_rate, broadcast_rate, seed }, frame)
         }
         TICKS => Message::Ticks { first: u32::take(left)? },
+        DELTAS if u8::take(left)? == DELTAS_VERSION => Message::Deltas,
         EVENTS => {
             let (number, records) = (u16::take(left)?, *left);
             while !left.is_empty() {
@@ -234,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn terms_and_ticks_are_the_bytes_that_are_documented() {
+    fn terms_ticks_and_deltas_are_the_documented_bytes() {
         let mut bytes = Vec::new();
         put_terms(
             &Terms { frame_rate: 60, broadcast_rate: 20, seed: 0x0A0B_0C0D },
@@ -252,6 +261,10 @@ mod tests {
         put_ticks(0x0102_0304, &mut bytes);
         assert_eq!(bytes, [2, 1, 2, 3, 4]);
         assert_eq!(read(&bytes), Some(Message::Ticks { first: 0x0102_0304 }));
+        bytes.clear();
+        put_deltas(&mut bytes);
+        assert_eq!((&bytes[..], read(&bytes)), (&[4, 1][..], Some(Message::Deltas)));
+        assert_eq!((read(&[4, 2]), read(&[4]), read(&[4, 1, 0])), (None, None, None));
     }
 
     #[test]

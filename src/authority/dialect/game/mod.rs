@@ -4,14 +4,17 @@
 //! |---|---|
 //! | `responder.rs` | the answers to addresses without a seat |
 //! | `server_link.rs`, `client_link.rs` | the two ends of a connection, each on a `connection.rs` |
+//! | `prepared.rs`, `delta/` | snapshots: whole, and as differences to acknowledged ones |
 //! | `message.rs` | the payload of a RELIABLE_EVENT |
 //! | `pings.rs`, `losses.rs` | the round trip and the runs of lost packets, at the client |
 
 mod client_link;
 mod connection;
+mod delta;
 mod losses;
 mod message;
 mod pings;
+mod prepared;
 mod responder;
 mod server_link;
 

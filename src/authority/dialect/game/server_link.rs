@@ -1,30 +1,26 @@
 //! A server's end of a GAME connection.
 
 use super::connection::{Connection, OF_CLIENT};
+use super::delta::Holdings;
 use super::message::{self, EVENTS_HEAD, MAX_RECORD, Message};
+use super::prepared::{MAX_SNAPSHOT, Prepared};
 use super::responder::decode;
-use crate::authority::dialect::{Challenges, FromClient, NumberedInput, Parts, Rest, ServerEnd};
-use crate::authority::{Body, Command, Record, Shown, Terms};
+use crate::Frame;
+use crate::authority::dialect::{Challenges, FromClient, NumberedInput, Rest, ServerEnd};
+use crate::authority::{Command, Record, Shown, Sight, Terms};
 use crate::channel::refusal::Refusal;
 use crate::channel::reliable::{IN_FLIGHT, Reliable};
 use crate::channel::sequence::Received;
 use crate::protocol::time::Time;
-use crate::wire::control::{
-    ControlHeader, ControlPacket, ControlPayload, EntityState, Entries, PlayerInput, Snapshot,
-};
+use crate::wire::control::{ControlPacket, ControlPayload, PlayerInput};
 use crate::wire::message::MAX_LEN;
-use crate::{Frame, MAX_DATAGRAM};
 use core::num::NonZeroU8;
-
-/// The most entities in one SNAPSHOT, which is 1,179 bytes long with the four bytes after them: as much as an encrypted
-/// packet carries.
-const ENTITIES_A_DATAGRAM: usize = 55;
 
 /// The most inputs in one packet.
 const MAX_INPUTS: usize = 255;
 
-const NO_ENTITY: EntityState =
-    EntityState { id: 0, x: 0.0, y: 0.0, velocity_x: 0.0, velocity_y: 0.0, health: 0.0 };
+/// More DELTAs than a broadcast can become.
+const MAX_DELTAS: usize = 16;
 
 /// Sequence numbers, acks and reliable messages towards one client.
 #[derive(Clone, Debug)]
@@ -33,6 +29,7 @@ pub(crate) struct ServerLink {
     reliable: Reliable,
     /// The mark of the last record of each message under way.
     marks: [u64; IN_FLIGHT as usize],
+    holdings: Holdings,
 }
 
 impl ServerLink {
@@ -55,59 +52,46 @@ impl ServerLink {
             ControlPayload::ConnectReq => return Ok(FromClient::JoinAgain { tells_restart: true }),
             ControlPayload::Disconnect => return Ok(FromClient::Leaves),
             ControlPayload::Heartbeat | ControlPayload::ReliableEvent(_) => return Ok(FromClient::Alive),
-            ControlPayload::ConnectAck { .. } | ControlPayload::Snapshot(_) | ControlPayload::Pong(_) => {
-                return Err(Refusal::OutOfPlace);
-            }
+            ControlPayload::ConnectAck { .. }
+            | ControlPayload::Snapshot(_)
+            | ControlPayload::Pong(_)
+            | ControlPayload::Delta(_) => return Err(Refusal::OutOfPlace),
         }
         Ok(FromClient::Inputs)
     }
 }
 
 impl ServerEnd for ServerLink {
+    type Prepared = Prepared;
+
     fn idle(_: u32) -> Self {
         Self {
             connection: Connection::new(Time::ZERO, 0, OF_CLIENT),
             reliable: Reliable::new(),
             marks: [0; IN_FLIGHT as usize],
+            holdings: Holdings::new(),
         }
     }
 
-    /// The datagrams are alike for all clients but for their numbers. Projectiles were told with their course.
+    fn nothing_prepared(frame_rate: u16) -> Prepared {
+        Prepared::new(frame_rate)
+    }
+
+    /// Projectiles were told with their course.
     fn prepare_broadcast(
         frame: Frame,
         shown: &[Shown],
         _: impl Iterator<Item = (u8, (f32, f32))>,
-        parts: &mut Parts,
+        prepared: &mut Prepared,
     ) {
-        parts.clear();
-        let mut from = 0;
-        // A world without entities is a snapshot too: it says that the server is there.
-        while from < shown.len() || parts.len() == 0 {
-            let part = &shown[from..shown.len().min(from + ENTITIES_A_DATAGRAM)];
-            let mut entities = [NO_ENTITY; ENTITIES_A_DATAGRAM];
-            for (entity, Shown { id, body }) in entities.iter_mut().zip(part) {
-                let Body { x, y, velocity_x, velocity_y, health } = *body;
-                *entity = EntityState { id: *id as u8, x, y, velocity_x, velocity_y, health };
-            }
-            let entities = Entries::from(&entities[..part.len()]);
-            let snapshot = Snapshot { tick: frame.0, entities, last_input: Some(0) };
-            let mut buf = [0; MAX_DATAGRAM];
-            let Ok(len) = ControlPacket::encode(
-                &ControlHeader::default(),
-                &ControlPayload::Snapshot(snapshot),
-                &mut buf,
-            ) else {
-                return;
-            };
-            parts.push(&buf[..len]);
-            from += ENTITIES_A_DATAGRAM;
-        }
+        prepared.prepare(frame, shown);
     }
 
     fn begin(&mut self, now: Time, _: u8, challenges: &Challenges) {
         self.connection = Connection::after(now, challenges);
         self.reliable.reset();
         self.marks = [0; IN_FLIGHT as usize];
+        self.holdings = Holdings::new();
     }
 
     fn receive(
@@ -124,14 +108,20 @@ impl ServerEnd for ServerLink {
             return Ok(heard);
         }
         self.connection.check(now, packet.header)?;
+        if self.holdings.are_asked_for() {
+            self.holdings.acknowledged(packet.header);
+        }
         if let ControlPayload::ReliableEvent(payload) = packet.payload {
-            // Anybody may send events of their own; the format says nothing about them. They are acknowledged and dropped.
-            let Some(Message::Ticks { first }) = message::read(payload) else {
-                self.connection.accept(now, packet.header, &mut self.reliable);
-                return Ok(FromClient::Alive);
-            };
             self.connection.accept(now, packet.header, &mut self.reliable);
-            return Ok(FromClient::Numbered { first });
+            return Ok(match message::read(payload) {
+                Some(Message::Ticks { first }) => FromClient::Numbered { first },
+                Some(Message::Deltas) => {
+                    self.holdings.ask();
+                    FromClient::Alive
+                }
+                // Anybody may send events of their own; the format says nothing about them. They are dropped.
+                _ => FromClient::Alive,
+            });
         }
         match self.connection.accept(now, packet.header, &mut self.reliable) {
             Received::New => Ok(heard),
@@ -199,20 +189,31 @@ impl ServerEnd for ServerLink {
         self.connection.write(now, &ControlPayload::Disconnect, buf)
     }
 
-    fn plan_broadcast(&mut self, parts: &Parts, _: usize) -> usize {
-        parts.len()
+    fn plan_broadcast(&mut self, prepared: &mut Prepared, _: usize, sight: impl Fn(u8) -> Sight) -> usize {
+        if !self.holdings.are_asked_for() {
+            return prepared.snapshots();
+        }
+        self.holdings.plan(prepared.history_mut(), sight);
+        MAX_DELTAS
     }
 
-    fn write_broadcast(&mut self, now: Time, parts: &Parts, rest: Rest, buf: &mut [u8]) -> Option<usize> {
-        let part = parts.get(rest.at.into())?;
-        let datagram = buf.get_mut(..part.len())?;
-        datagram.copy_from_slice(part);
-        let ControlHeader { sequence, ack, ack_bits } = self.connection.header(now);
-        datagram.get_mut(4..6)?.copy_from_slice(&sequence.to_be_bytes());
-        datagram.get_mut(6..8)?.copy_from_slice(&ack.to_be_bytes());
-        datagram.get_mut(8..12)?.copy_from_slice(&ack_bits.to_be_bytes());
-        *datagram.last_chunk_mut()? = rest.applied.to_be_bytes();
-        Some(part.len())
+    fn write_broadcast(
+        &mut self,
+        now: Time,
+        prepared: &Prepared,
+        rest: Rest,
+        buf: &mut [u8],
+    ) -> Option<usize> {
+        if !self.holdings.are_asked_for() {
+            let snapshot = prepared.snapshot(rest.at.into())?;
+            return Prepared::copy(snapshot, buf, rest.applied, || self.connection.header(now));
+        }
+        let room = buf.len().min(MAX_SNAPSHOT);
+        let payload = buf.get_mut(ControlPacket::HEADER_LEN..room)?;
+        let (len, written) = self.holdings.write(prepared.history(), rest.at == 0, rest.applied, payload)?;
+        let header = self.connection.header(now);
+        self.holdings.sent(header.sequence, written);
+        ControlPacket::put_delta_header(&header, len, buf)
     }
 }
 
@@ -221,6 +222,7 @@ const _: () = assert!(EVENTS_HEAD + MAX_RECORD <= MAX_LEN);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::control::{ControlHeader, Entries, Snapshot};
 
     #[test]
     fn a_copy_of_a_packet_says_nothing() {
@@ -280,17 +282,6 @@ mod tests {
         assert_eq!(link.acknowledged_mark(), Some(7));
         link.mark_all(50);
         assert_eq!(link.acknowledged_mark(), Some(50));
-    }
-
-    #[test]
-    fn snapshots_hold_55_entities_and_an_empty_world_has_one() {
-        let mut parts = Parts::new();
-        let body = crate::authority::Body::at(1.0, 2.0);
-        for (entities, datagrams) in [(0, 1), (1, 1), (55, 1), (56, 2), (110, 2), (111, 3)] {
-            let shown: Vec<_> = (0..entities).map(|id| Shown { id, body }).collect();
-            ServerLink::prepare_broadcast(Frame(9), &shown, core::iter::empty(), &mut parts);
-            assert_eq!(parts.len(), datagrams, "{entities} entities");
-        }
     }
 
     fn heard(payload: &ControlPayload<'_>) -> (Result<FromClient, Refusal>, Vec<NumberedInput>) {

@@ -8,7 +8,7 @@ use super::{decode, to_wire};
 use crate::Frame;
 use crate::authority::dialect::{Challenges, FromClient, NumberedInput, Parts, Rest, ServerEnd};
 use crate::authority::server::LeftWhy;
-use crate::authority::{Command, Course, FIRST_SHOT, Record, Shown};
+use crate::authority::{Command, Course, FIRST_SHOT, Record, Shown, Sight};
 use crate::channel::refusal::Refusal;
 use crate::channel::sequence::Received;
 use crate::protocol::time::Time;
@@ -67,6 +67,8 @@ fn command(flags: InputFlags) -> Command {
 }
 
 impl ServerEnd for ServerLink {
+    type Prepared = Parts;
+
     fn idle(seed: u32) -> Self {
         Self {
             id: 0,
@@ -79,6 +81,10 @@ impl ServerEnd for ServerLink {
             farewell: None,
             farewell_heard: false,
         }
+    }
+
+    fn nothing_prepared(_: u16) -> Parts {
+        Parts::new()
     }
 
     /// The positions of all entities; projectiles are entities too.
@@ -228,7 +234,8 @@ impl ServerEnd for ServerLink {
         self.farewell_heard
     }
 
-    fn plan_broadcast(&mut self, parts: &Parts, budget: usize) -> usize {
+    /// Every entity is a packet of its own, and waits for its turn instead of being seen from afar.
+    fn plan_broadcast(&mut self, parts: &mut Parts, budget: usize, _: impl Fn(u8) -> Sight) -> usize {
         self.updates.plan(parts, self.id.into(), budget)
     }
 
@@ -348,7 +355,7 @@ mod tests {
             assert_eq!(link.queue_records(at(0), [(1, &spawn)].into_iter()), Some(1));
             let mut updates = 0;
             for _ in 0..20 {
-                let planned = link.plan_broadcast(&parts, 9);
+                let planned = link.plan_broadcast(&mut parts, 9, |_| Sight::Near);
                 updates += (0..planned).filter(|at| link.updates.take(&parts, *at).is_some()).count();
             }
             assert_eq!(updates, 8, "a spawn is repeated eight times");
