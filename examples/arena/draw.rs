@@ -1,6 +1,6 @@
 //! The arena in a terminal.
 
-use crate::world::{DRONE, HEIGHT, WIDTH};
+use games::arena::{DRONE, HEIGHT, WIDTH};
 use rebout::authority::{Client, GameWire};
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -1,6 +1,6 @@
 //! Where the commands of a player come from: a terminal or a bot.
 
-use crate::world::SHOOT;
+use games::arena::{SHOOT, bot_command};
 use rebout::authority::Command;
 use std::io::Read;
 use std::sync::mpsc::{self, Receiver};
@@ -60,11 +60,4 @@ impl InputSource {
             Self::Keys(keys) => keys.command(now),
         }
     }
-}
-
-/// A bot that wanders and shoots.
-fn bot_command(seed: u64, now: Duration) -> Command {
-    let turn = (now.as_millis() as u64 / 400).wrapping_add(seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
-    let way = |bits: u64| (bits % 3) as f32 - 1.0;
-    Command::new(way(turn), way(turn / 3), (turn / 9 % 2) as u8 * SHOOT)
 }

@@ -11,7 +11,6 @@ mod draw;
 mod input_source;
 mod play;
 mod serve;
-mod world;
 
 use clap::{Parser, Subcommand};
 use connect::{Target, host};

@@ -1,7 +1,7 @@
 //! The server.
 
-use crate::world::Arena;
 use crate::{Outcome, entropy, say};
+use games::arena::Arena;
 use rebout::Connection;
 use rebout::authority::{GameWire, Server, ServerConfig, ServerEvent};
 use std::time::Duration;

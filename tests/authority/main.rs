@@ -1,5 +1,6 @@
 //! A server in the middle, in the simulated network, with the server's own history as the oracle.
 
+mod arena;
 mod bytes;
 mod clock;
 mod deltas;

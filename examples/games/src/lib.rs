@@ -2,6 +2,7 @@
 //!
 //! | | |
 //! |---|---|
+//! | `arena` | dots that move and shoot on a server in the middle, and their bot; needs the feature `authority` |
 //! | [`playground`] | the reference game: two fighters on a line in whole numbers, with a published checksum |
 //! | [`duel`] | a fighting game in fixed point, and the bot that plays it; `examples/duel` puts it into a window |
 //! | `faulty` | the playground with a mistake in it, and matches that find it; needs the feature `lab` |
@@ -12,6 +13,8 @@
 
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "authority")]
+pub mod arena;
 pub mod duel;
 #[cfg(feature = "lab")]
 pub mod faulty;

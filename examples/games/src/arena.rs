@@ -1,35 +1,53 @@
-//! The world: dots that walk and shoot, and drones that wander.
+//! The arena: dots that walk and shoot, and drones that wander, on a server in the middle. `examples/arena` plays it.
 
 use rebout::Frame;
-use rebout::authority::{Body, Command, Stage, World};
+use rebout::authority::{Body, Command, Sight, Stage, World};
+use std::time::Duration;
 
-pub(crate) const WIDTH: f32 = 78.0;
-pub(crate) const HEIGHT: f32 = 22.0;
+/// The size of the field.
+pub const WIDTH: f32 = 78.0;
+pub const HEIGHT: f32 = 22.0;
 /// Units a second, and a second's part that a frame is.
 const SPEED: f32 = 18.0;
 const SHOT_SPEED: f32 = 36.0;
 const FRAME: f32 = 1.0 / 60.0;
-pub(crate) const SHOOT: u8 = 1;
+/// The action that shoots.
+pub const SHOOT: u8 = 1;
 const SHOT_FRAMES: u32 = 90;
 const PAUSE_FRAMES: u32 = 20;
 const RESPAWN_FRAMES: u32 = 120;
 
+/// In a crowd, players further away than this are seen less often.
+const SIGHT: f32 = 9.0;
+/// More players than these are a crowd.
+const CROWD: usize = 32;
+
 const PLAYER: u8 = 1;
-pub(crate) const DRONE: u8 = 2;
+/// The kind of a drone.
+pub const DRONE: u8 = 2;
 
 /// The first byte of a message about a kill.
-pub(crate) const KILLED: u8 = 1;
+pub const KILLED: u8 = 1;
 
 /// The world: who may shoot again when, and who comes back when. Bodies and shots are on the stage.
-pub(crate) struct Arena {
+pub struct Arena {
     facing: [(f32, f32); 256],
     shoots_at: [Frame; 256],
     returns_at: [Option<Frame>; 256],
+    players: usize,
+}
+
+impl Default for Arena {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Arena {
-    pub(crate) fn new() -> Self {
-        Self { facing: [(1.0, 0.0); 256], shoots_at: [Frame::ZERO; 256], returns_at: [None; 256] }
+    /// An empty arena.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { facing: [(1.0, 0.0); 256], shoots_at: [Frame::ZERO; 256], returns_at: [None; 256], players: 0 }
     }
 
     fn start(id: u8) -> Body {
@@ -80,7 +98,13 @@ impl World for Arena {
     }
 
     fn enter(&mut self, id: u8) -> (u8, Body) {
+        self.players += 1;
         (PLAYER, Self::start(id))
+    }
+
+    fn sight(&self, (_, viewer): (u8, &Body), (_, body): (u8, &Body)) -> Sight {
+        let is_far = self.players > CROWD && viewer.distance(body) > SIGHT;
+        if is_far { Sight::Far } else { Sight::Near }
     }
 
     fn step(&mut self, stage: &mut Stage<'_>) {
@@ -122,6 +146,15 @@ impl World for Arena {
     }
 
     fn leave(&mut self, id: u8) {
+        self.players = self.players.saturating_sub(1);
         self.returns_at[usize::from(id)] = None;
     }
+}
+
+/// A bot that wanders and shoots.
+#[must_use]
+pub fn bot_command(seed: u64, now: Duration) -> Command {
+    let turn = (now.as_millis() as u64 / 400).wrapping_add(seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+    let way = |bits: u64| (bits % 3) as f32 - 1.0;
+    Command::new(way(turn), way(turn / 3), (turn / 9 % 2) as u8 * SHOOT)
 }
