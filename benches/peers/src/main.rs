@@ -28,7 +28,7 @@ static HEAP: heap::Counting = heap::Counting;
 /// Measures rebout beside other rollback libraries.
 #[derive(Parser)]
 struct Args {
-    /// The cases to measure: counts, sync-test, links, blackouts, sessions, states, rollback, largest, udp. All if none is
+    /// The cases to measure: counts, sync-test, servers, links, blackouts, sessions, states, rollback, largest, udp. All if none is
     /// given.
     cases: Vec<String>,
     /// Seconds of virtual time of each figure of a link.

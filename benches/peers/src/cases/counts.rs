@@ -85,8 +85,11 @@ pub(crate) fn run_sync_tests(figures: &mut Figures, _: Effort) {
 /// Plays what the arguments of [`count`] say, in the process that is counted.
 pub(crate) fn play(args: &[String]) {
     let [kind, library, first, second, frames] = args else { panic!("five arguments, not {args:?}") };
-    let library = Library::named(library).expect("a library");
     let frames = frames.parse().expect("a number");
+    if kind == "server" {
+        return super::servers::play(library, first, frames);
+    }
+    let library = Library::named(library).expect("a library");
     if kind == "match" {
         let (path, setup) = scene(first.parse().expect("a number"), second.parse().expect("a number"));
         let mut sim = SimMatch::new::<Small>(library, setup, path, Wakes::Frames, 1);
@@ -119,7 +122,7 @@ fn sync_test<W: World>(library: Library, bytes: usize, frames: u32, two_words: b
     }
 }
 
-fn valgrind() -> bool {
+pub(super) fn valgrind() -> bool {
     let found = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status().is_ok();
     if !found {
         eprintln!("counts: left out, because valgrind is not installed");
@@ -131,6 +134,11 @@ fn valgrind() -> bool {
 fn count(args: &[&str; 4], own: bool) -> f64 {
     let counted = |frames| callgrind(args, frames, own);
     (counted(LONG) - counted(SHORT)) / f64::from(LONG - SHORT)
+}
+
+/// Instructions a frame inside the functions called `counted_`.
+pub(super) fn count_own(args: &[&str; 4]) -> f64 {
+    count(args, true)
 }
 
 fn callgrind(args: &[&str; 4], frames: u32, own: bool) -> f64 {

@@ -2,6 +2,7 @@
 
 pub(crate) mod counts;
 mod links;
+mod servers;
 mod sessions;
 mod times;
 mod udp;
@@ -12,9 +13,10 @@ use crate::figures::Figures;
 type Run = fn(&mut Figures, Effort);
 
 /// The cases by name, in the order in which they are run. Counting comes first, because it needs no quiet machine.
-pub(crate) const ALL: [(&str, Run); 9] = [
+pub(crate) const ALL: [(&str, Run); 10] = [
     ("counts", counts::run),
     ("sync-test", counts::run_sync_tests),
+    ("servers", servers::run),
     ("links", links::run),
     ("blackouts", links::run_blackouts),
     ("sessions", sessions::run),
