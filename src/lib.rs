@@ -152,6 +152,8 @@ pub use game::{
     Inputs, Leaf, MAX_AXES, OwnedLeaf, Pages, Player, Rng, Save, SimHash, StateError, Visitor, checksum,
     diff, fields, is_disruptive, shown, walk,
 };
+#[cfg(all(feature = "seal", not(target_family = "wasm")))]
+pub use online::Watch;
 #[cfg(feature = "seal")]
 pub use online::{Finish, Now, Online, Options};
 pub use protocol::{MAX_DATAGRAM, Protocol, canonical};

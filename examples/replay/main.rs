@@ -6,6 +6,7 @@
 //! replay convert FROM TO [--to 1|2]    writes the match in the other version
 //! replay cut FILE FROM TO OUT          keeps the frames before TO, and shows them from FROM on
 //! replay export FILE                   everything in the file as JSON lines
+//! replay tail FILE                     plays a match that is still being recorded, and compares its checksums
 //! replay record OUT                    records a match of the duel's bots while it runs
 //! ```
 
@@ -18,12 +19,13 @@ use games::duel::{Duel, Phase, identity};
 use games::playground::Playground;
 use rebout::net::append::FileAppender;
 use rebout::replay::{
-    End, Header, MAX_FRAMES, MatchEvent, Outcome, Recording, StreamRecorder, Tail, VerifyError, Winner,
+    End, Header, MAX_FRAMES, MatchEvent, Outcome, Recording, StreamRecorder, Tail, VerifyError, Viewer,
+    Viewing, Winner,
 };
 use rebout::{Frame, FrameRate, Player, checksum, shown};
 use std::fmt::{Display, Write as _};
 use std::fs::{self, File};
-use std::io::{self, BufWriter, ErrorKind, Read, Write};
+use std::io::{self, BufWriter, ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -69,6 +71,13 @@ enum Command {
         /// The most frames to print; a longer match is refused, because each frame takes about 100 bytes
         #[arg(long, default_value_t = 216_000)]
         max_frames: u32,
+    },
+    /// Follow a match of the duel that is still being recorded, and compare its checksums as they come
+    Tail {
+        file: PathBuf,
+        /// Give up after this many seconds without a new frame
+        #[arg(long, default_value_t = 30)]
+        patience: u64,
     },
     /// Record a match of the duel's bots while it runs
     Record {
@@ -137,6 +146,7 @@ fn run(command: Command, out: &mut impl Write) -> Result<(), Failure> {
         Command::Convert { from, to, version, anonymous } => convert(&from, &to, version, anonymous, out),
         Command::Cut { file, from, to, out: target } => cut(&file, Frame(from)..Frame(to), &target, out),
         Command::Export { file, max_frames } => export::export(&file, max_frames, out),
+        Command::Tail { file, patience } => tail(&file, Duration::from_secs(patience), out),
         Command::Record { out: target, frames, seed, rate, progress } => {
             record(&target, frames, seed, rate, progress, out)
         }
@@ -229,6 +239,46 @@ fn describe_end(end: End) -> String {
         other => format!("{other:?}"),
     };
     format!("{winner}; {outcome}")
+}
+
+/// Follows a file that is being written, and prints how far it is once a second.
+fn tail(path: &Path, patience: Duration, out: &mut impl Write) -> Result<(), Failure> {
+    let recording = open(path)?;
+    if recording.header().game_id != identity::GAME_ID {
+        return Err(refused(path, &"only a match of the duel can be followed"));
+    }
+    let mut file = File::open(path).map_err(|error| refused(path, &error))?;
+    file.seek_relative(recording.len() as i64).map_err(|error| refused(path, &error))?;
+    let mut viewer = Viewer::new(Duel::new(recording.header().seed), recording);
+    let (began, mut bytes) = (Instant::now(), Vec::new());
+    let (mut told, mut grown) = (None, Duration::ZERO);
+    loop {
+        let now = began.elapsed();
+        bytes.clear();
+        (&mut file).take(MAX_FILE).read_to_end(&mut bytes).map_err(|error| refused(path, &error))?;
+        if let Tail::Damaged { offset } = viewer.append(&bytes) {
+            return Err(Failure::Failed(format!("{}: damaged at byte {offset}", path.display())));
+        }
+        viewer.advance(now, 20_000, |_, _, _| {});
+        let compared = viewer.verified().map_err(|error| Failure::Failed(error.to_string()))?;
+        if !bytes.is_empty() || now.is_zero() {
+            grown = now;
+        }
+        let state = (viewer.newest(), viewer.state());
+        if told != Some(state) {
+            told = Some(state);
+            let (newest, state) = state;
+            writeln!(out, "frame {} of {newest}, {state:?}, {compared} checksums", viewer.frame())?;
+            out.flush()?;
+        }
+        if let (Viewing::Ended, Some(end)) = (viewer.state(), viewer.end()) {
+            return Ok(writeln!(out, "end           {}", describe_end(end))?);
+        }
+        if now - grown > patience {
+            return Err(Failure::Failed(format!("{}: no new frame for {patience:?}", path.display())));
+        }
+        std::thread::sleep(Duration::from_millis(16));
+    }
 }
 
 fn verify(path: &Path, game: Option<GameName>, out: &mut impl Write) -> Result<(), Failure> {

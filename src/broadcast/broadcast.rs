@@ -7,8 +7,9 @@ use super::origin::{Origin, Relay, Source};
 use super::signing::BroadcastKey;
 use super::spectator::Spectator;
 use crate::channel::bucket::Bucket;
+use crate::channel::entropy::system_bytes;
 use crate::protocol::time::{Span, Time};
-use crate::protocol::{Authenticated, ConnectionStep, Protocol};
+use crate::protocol::{Authenticated, ConnectionStep, PeerRole, Protocol};
 use crate::replay::{End, Header, MatchEvent};
 use crate::wire::broadcast::{Bye, Head, PIECE_LEN, Status, ToBroadcast, ToSpectator};
 use crate::{Event, Fields, Player, Session};
@@ -53,6 +54,12 @@ impl Broadcast {
         let config = config.within_limits();
         let source = Source::new(secret, config.delay.into(), config.max_log_bytes as usize);
         Self::of(Origin::Source(source), config)
+    }
+
+    /// The same with a key that is drawn from the system's random bytes; `None` if it has none.
+    #[must_use]
+    pub fn with_drawn_key(config: BroadcastConfig) -> Option<Self> {
+        system_bytes().map(|secret| Self::new(config, &secret))
     }
 
     /// A broadcast that passes on what a [`Spectator`] receives. The delay of the config does not count here.
@@ -326,6 +333,10 @@ impl Authenticated for Broadcast {
     }
 
     fn keeps(&mut self, peer: SocketAddr) -> bool {
-        self.audience.guests().iter().any(|guest| guest.addr() == peer)
+        self.audience.guest(peer).is_some()
+    }
+
+    fn serves(&mut self, role: PeerRole) -> bool {
+        role == PeerRole::Spectator
     }
 }

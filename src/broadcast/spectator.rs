@@ -133,6 +133,16 @@ impl Spectator {
         }
     }
 
+    /// Asks the broadcast at `parent` instead of all others, on a clock that may be another one. It goes on where the last one ended.
+    pub fn move_to(&mut self, now: Duration, parent: SocketAddr) {
+        if let Some(log) = &mut self.log {
+            log.drop_unproven();
+        }
+        self.parents = Parents { addrs: vec![parent], at: 0 };
+        (self.state, self.timers) = (Watching::Asking, Timers::new(now.into()));
+        self.signatures = Bucket::per_second(MAX_SIGNATURES);
+    }
+
     /// Leaves. The broadcast is told by the next datagram.
     pub fn leave(&mut self) {
         self.is_leaving = true;

@@ -54,8 +54,13 @@ fn first_free<T>(make: impl Fn(&str) -> io::Result<T>) -> io::Result<T> {
 }
 
 /// The time in seconds since 1970, and as `20260131-235959` in UTC.
+/// The time in seconds since 1970.
+pub(crate) fn secs() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs())
+}
+
 fn stamp() -> (u64, String) {
-    let secs = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
+    let secs = secs();
     (secs, written(secs))
 }
 

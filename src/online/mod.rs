@@ -1,12 +1,22 @@
 //! An online match with one owner, from the invite to the verdict.
 
+#[cfg(not(target_family = "wasm"))]
+mod audience;
 mod keeping;
+#[cfg(target_family = "wasm")]
+mod no_audience;
+#[cfg(target_family = "wasm")]
+use no_audience as audience;
 mod now;
 mod options;
 mod turn;
+#[cfg(not(target_family = "wasm"))]
+mod watch;
 
 pub use now::{Finish, Now};
 pub use options::Options;
+#[cfg(not(target_family = "wasm"))]
+pub use watch::Watch;
 
 use crate::connect::connection::Rest;
 use crate::net::{Datagrams, Usual};
@@ -15,6 +25,7 @@ use crate::{
     Advanced, Agreed, ConfigError, ConnectError, Connection, CueEvent, Fields, Game, Hint, Input, Lobby,
     PeerInfo, Player, Reason, SendError, Session, Stats,
 };
+use audience::Audience;
 use core::time::Duration;
 use keeping::Keeping;
 use options::Match;
@@ -77,6 +88,7 @@ pub struct Online<S, D = Usual> {
     /// The time of the last turn.
     now: Duration,
     keeping: Keeping,
+    audience: Audience,
     notices: VecDeque<String>,
     hinted: Option<Hint>,
     /// Matches so far.
@@ -123,8 +135,13 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
     ///
     /// # Errors
     /// If the config is not valid.
-    pub fn on(options: Options, connection: Connection<D>) -> Result<Self, ConnectError> {
+    pub fn on(options: Options, mut connection: Connection<D>) -> Result<Self, ConnectError> {
+        if connection.watched().is_some() {
+            let why = "this is an invite to watch, and not to play".to_owned();
+            return Err(ConnectError::Text { why });
+        }
         let options = options.into_match();
+        let audience = Audience::open(options.spectators.clone(), &mut connection)?;
         let lobby = connection.lobby(options.config.clone());
         let lobby = lobby.map_err(|error| ConnectError::Text { why: error.to_string() })?;
         Ok(Self {
@@ -133,6 +150,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
             options,
             stage: Stage::Meeting(lobby),
             keeping: Keeping::default(),
+            audience,
             notices: VecDeque::new(),
             hinted: None,
             matches: 0,
@@ -178,6 +196,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         let Stage::Meeting(lobby) = &self.stage else { return };
         let Ok(Some(agreed)) = lobby.agreed() else { return };
         self.notices.extend(self.keeping.begin(&self.options, agreed));
+        self.notices.extend(self.audience.begin(self.connection.now(), &self.options, agreed));
         self.matches += 1;
         let over = Stage::Over(Finish::Ended(Reason::LeftHere), None);
         if let Stage::Meeting(lobby) = core::mem::replace(&mut self.stage, over) {
@@ -199,6 +218,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         if let Some(notice) = self.keeping.advanced(session) {
             self.notices.push_back(notice);
         }
+        self.audience.advanced(self.now, session);
         advanced
     }
 
@@ -217,7 +237,11 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
     /// If it is too long, if twelve messages are under way already, or if no match runs.
     pub fn send(&mut self, message: &[u8]) -> Result<(), SendError> {
         match &mut self.stage {
-            Stage::Playing(session) => session.send(self.now, message),
+            Stage::Playing(session) => {
+                session.send(self.now, message)?;
+                self.audience.message(self.now, session.local(), message);
+                Ok(())
+            }
             _ => Err(SendError::Over),
         }
     }
@@ -243,6 +267,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         let Stage::Playing(session) = &mut self.stage else { return Ok(()) };
         session.set_delay(self.now, delay_frames)?;
         self.keeping.delay(session.local(), delay_frames);
+        self.audience.delay(self.now, session.local(), delay_frames);
         Ok(())
     }
 
@@ -283,7 +308,8 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         is_over
     }
 
-    /// Leaves, and waits until the last messages are through, at most two seconds.
+    /// Leaves, and waits until the last messages are through, at most two seconds, and as long again for spectators who lack the
+    /// end of the match.
     ///
     /// # Errors
     /// A broken transport.
@@ -292,7 +318,11 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         while !matches!(self.stage, Stage::Over(..)) {
             self.wait()?;
         }
-        self.connection.close(&mut Rest, LINGER).map(|_| ())
+        let until = self.now + LINGER;
+        while self.audience.lacks() && self.now < until {
+            self.wait()?;
+        }
+        self.audience.close(&mut self.connection, &mut Rest, LINGER).map(|_| ())
     }
 
     // Getters.
@@ -301,6 +331,27 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
     #[must_use]
     pub fn share(&self) -> &str {
         self.connection.share()
+    }
+
+    /// The text for spectators, who can watch with it and not play; `None` unless the options [allow](Options::spectators) them.
+    #[must_use]
+    pub fn share_to_watch(&self) -> Option<String> {
+        self.connection.share_to_watch()
+    }
+
+    /// The counters of the broadcast to spectators, if there is one.
+    #[cfg(not(target_family = "wasm"))]
+    #[must_use]
+    pub fn spectators(&self) -> Option<crate::BroadcastStats> {
+        self.audience.stats()
+    }
+
+    /// Whether every spectator has everything that they may see. With a delay, the end of a match leaves that much later: keep calling
+    /// [`wait`](Self::wait) until then.
+    #[cfg(not(target_family = "wasm"))]
+    #[must_use]
+    pub fn spectators_have_all(&self) -> bool {
+        self.audience.is_received()
     }
 
     /// How far the match is on the way, as a text for a player.

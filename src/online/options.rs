@@ -31,7 +31,18 @@ pub(super) struct Match {
     pub(super) config: Config,
     pub(super) record_to: Option<PathBuf>,
     pub(super) bundles_to: Option<PathBuf>,
+    pub(super) spectators: Option<Broadcasting>,
 }
+
+#[cfg(not(target_family = "wasm"))]
+type Broadcasting = crate::BroadcastConfig;
+#[cfg(target_family = "wasm")]
+type Broadcasting = NoBroadcast;
+
+/// The config of a broadcast in a browser, which has none.
+#[cfg(target_family = "wasm")]
+#[derive(Clone, Debug)]
+pub(super) enum NoBroadcast {}
 
 impl Options {
     /// The options of a game, named by any number, whose build, content and rules have this hash.
@@ -45,7 +56,7 @@ impl Options {
     /// The options of a match with a config of your own.
     #[must_use]
     pub fn with_config(config: Config) -> Self {
-        let content = Match { config, record_to: None, bundles_to: None };
+        let content = Match { config, record_to: None, bundles_to: None, spectators: None };
         Self { connect: ConnectOptions::new(), content }
     }
 
@@ -102,6 +113,15 @@ impl Options {
     #[must_use]
     pub fn bundles_to(mut self, folder: impl Into<PathBuf>) -> Self {
         self.content.bundles_to = Some(folder.into());
+        self
+    }
+
+    /// Lets spectators watch the matches of this host, with an invite of their own:
+    /// [`Online::share_to_watch`](super::Online::share_to_watch). `docs/SPECTATORS.md` explains the limits. It counts for a host by invite alone.
+    #[cfg(not(target_family = "wasm"))]
+    #[must_use]
+    pub fn spectators(mut self, config: crate::BroadcastConfig) -> Self {
+        self.content.spectators = Some(config);
         self
     }
 

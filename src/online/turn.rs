@@ -5,7 +5,7 @@ use super::options::name_of;
 use super::{LINGER, Online, REMATCH_TIMEOUT, Stage};
 use crate::connect::connection::Rest;
 use crate::net::Datagrams;
-use crate::{Agreed, ConnectError, Connection, Event, Fields, LobbyError, Protocol};
+use crate::{Agreed, ConnectError, Event, Fields, LobbyError, Protocol};
 use core::time::Duration;
 use std::io;
 
@@ -25,7 +25,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
                         self.heard(event)
                     } else {
                         let deadline = blocks.then(|| session.next_frame_at());
-                        self.now = run(&mut self.connection, session, deadline)?;
+                        self.now = self.audience.run(&mut self.connection, session, deadline)?;
                         if let Some(event) = session.poll_event() {
                             self.heard(event)
                         } else if session.frame_due(self.now) {
@@ -56,7 +56,8 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
             Stage::Playing(_) => Ok(None),
             Stage::Closing(session, finish, until) => {
                 let until = *until;
-                self.now = run(&mut self.connection, session, blocks.then(|| self.now + TURN))?;
+                let deadline = blocks.then(|| self.now + TURN);
+                self.now = self.audience.run(&mut self.connection, session, deadline)?;
                 if session.lingers() && self.now < until {
                     return Ok(Some(Now::Idle));
                 }
@@ -66,7 +67,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
             Stage::Over(finish, _) => {
                 let finish = finish.clone();
                 let deadline = blocks.then(|| self.connection.now() + TURN);
-                self.now = run(&mut self.connection, &mut Rest, deadline)?;
+                self.now = self.audience.run(&mut self.connection, &mut Rest, deadline)?;
                 Ok(Some(Now::Finished(finish)))
             }
         }
@@ -76,7 +77,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
     fn meet(&mut self, blocks: bool) -> io::Result<Option<Now>> {
         let Stage::Meeting(lobby) = &mut self.stage else { return Ok(None) };
         let deadline = blocks.then(|| self.connection.now() + TURN);
-        self.now = run(&mut self.connection, lobby, deadline)?;
+        self.now = self.audience.run(&mut self.connection, lobby, deadline)?;
         let begin = |Agreed { seed, seat, first_state, .. }: &Agreed| Now::Begin {
             seed: *seed,
             seat: *seat,
@@ -125,6 +126,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
     fn heard(&mut self, event: Event) -> Option<Now> {
         let Stage::Playing(session) = &mut self.stage else { return None };
         self.keeping.hear(session.local(), &event);
+        self.audience.hear(self.now, session.local(), &event);
         if let Event::Autopsy(autopsy) = &event {
             self.notices.extend(self.keeping.report(&self.options, autopsy));
         }
@@ -146,6 +148,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
     }
 
     pub(super) fn finish(&mut self, finish: Finish) {
+        self.audience.finish(self.now, &finish, self.keeping.winner);
         let over = Stage::Over(finish.clone(), None);
         if let Stage::Closing(session, ..) = core::mem::replace(&mut self.stage, over) {
             self.stage = Stage::Over(finish, Some(session));
@@ -169,18 +172,5 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
             Ok(lobby) => Stage::Meeting(lobby),
             Err(error) => Stage::Over(Finish::Refused(error), None),
         };
-    }
-}
-
-/// Runs a protocol until a deadline, or polls it.
-#[inline]
-fn run<P: Protocol, D: Datagrams>(
-    connection: &mut Connection<D>,
-    protocol: &mut P,
-    deadline: Option<Duration>,
-) -> io::Result<Duration> {
-    match deadline {
-        Some(deadline) => connection.run_until(protocol, deadline),
-        None => connection.poll(protocol),
     }
 }

@@ -288,6 +288,13 @@ impl Recording {
         self.tail
     }
 
+    /// The length of the file so far, with the bytes that are left out.
+    #[expect(clippy::len_without_is_empty, reason = "a file without a header is none")]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.file.len()
+    }
+
     pub(super) fn file(&self) -> &[u8] {
         &self.file
     }

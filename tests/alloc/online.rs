@@ -5,7 +5,7 @@ use core::cell::{Cell, RefCell};
 use core::time::Duration;
 use games::playground::Playground;
 use rebout::net::{Datagrams, Received};
-use rebout::{Buttons, ConnectOptions, Connection, Now, Online, Options};
+use rebout::{BroadcastConfig, Buttons, ConnectOptions, Connection, Now, Online, Options};
 use std::collections::VecDeque;
 use std::io;
 use std::net::SocketAddr;
@@ -47,13 +47,17 @@ impl Datagrams for Pipe {
 }
 
 pub(crate) fn all() {
-    for connect in [ConnectOptions::new(), ConnectOptions::new().bare()] {
-        a_recorded_match(&connect);
+    for (connect, has_spectators) in
+        [(ConnectOptions::new(), false), (ConnectOptions::new(), true), (ConnectOptions::new().bare(), false)]
+    {
+        a_recorded_match(&connect, has_spectators);
     }
-    println!("nothing is allocated in a frame of an online match that is recorded: ok");
+    println!(
+        "nothing is allocated in a frame of an online match that is recorded, or offered to spectators: ok"
+    );
 }
 
-fn a_recorded_match(connect: &ConnectOptions) {
+fn a_recorded_match(connect: &ConnectOptions, has_spectators: bool) {
     let folder = std::env::temp_dir().join(format!("rebout-alloc-online-{}", std::process::id()));
     let clock = Rc::new(Cell::new(Duration::ZERO));
     let waiting = || Rc::new(RefCell::new(VecDeque::with_capacity(256)));
@@ -68,7 +72,10 @@ fn a_recorded_match(connect: &ConnectOptions) {
     let host = Connection::host_on(connect, pipe(addrs[1], &one, &two), &addrs[..1]).expect("a host");
     let joiner =
         Connection::join_on(connect, pipe(addrs[0], &two, &one), &[], host.share()).expect("a guest");
-    let options = || Options::new(7, 1).record_to(&folder).bundles_to(&folder);
+    let options = || {
+        let options = Options::new(7, 1).record_to(&folder).bundles_to(&folder);
+        if has_spectators { options.spectators(BroadcastConfig::default()) } else { options }
+    };
     let on = |connection| Online::on(options(), connection).expect("a valid config");
     let mut machines = [(on(host), None::<Playground>), (on(joiner), None)];
     let mut run_for = |time: Duration| {

@@ -14,3 +14,4 @@ mod refusing;
 mod serving;
 mod sim_network;
 mod udp;
+mod watching;

@@ -291,13 +291,23 @@ fn unknown_parts_are_skipped_unless_they_are_the_only_way() {
     let mut room = [0; 16];
     room[15] = 0x77;
     let expected = Rendezvous { server: addr("127.0.0.1:3479"), room };
-    let between = [head(0, 0), part(9), rendezvous, part(3)].concat();
+    let between = [head(0, 0), part(9), rendezvous, part(4)].concat();
     assert_eq!(read(&crafted(&between)).unwrap().rendezvous(), Some(&expected));
+}
+
+#[test]
+fn invite_to_watch_has_another_key_and_that_of_the_broadcast() {
+    let invite = one_v4().to_watch([8; 32], [9; 32]);
+    assert_eq!((*invite.key(), invite.broadcast_key()), ([8; 32], Some([9; 32])));
+    assert_eq!(invite.addresses(), one_v4().addresses());
+    let text = invite.to_string();
+    assert_eq!((text.len(), text.parse()), (131, Ok(invite)));
 }
 
 #[test]
 fn malformed_content_with_a_valid_checksum_is_refused() {
     let address = v4(LOCALHOST, 7000).to_vec();
+    let broadcast = vec![(3, 5), (32, 8), (7, 128), (8, 128)];
     let rendezvous = vec![(1, 5), (22, 8), (u128::from(LOCALHOST), 32), (3479, 16), (0x77, 128)];
     for (fields, rule) in [
         (head(2, 0), "it ends inside its content"),
@@ -312,6 +322,14 @@ fn malformed_content_with_a_valid_checksum_is_refused() {
             "a part is longer than the invite",
         ),
         ([head(1, 0), address.clone(), vec![(0, 5), (0, 8)]].concat(), "a part has kind 0"),
+        (
+            [head(1, 0), address.clone(), vec![(3, 5), (2, 8), (7, 16)]].concat(),
+            "the key of its broadcast has a wrong length",
+        ),
+        (
+            [head(1, 0), address.clone(), broadcast.clone(), broadcast.clone()].concat(),
+            "it has two keys of a broadcast",
+        ),
         (
             [head(1, 0), address.clone(), vec![(1, 5), (1, 8), (1, 8)]].concat(),
             "its rendezvous has a wrong length",
@@ -406,7 +424,7 @@ proptest! {
 
     #[test]
     fn parts_of_later_versions_change_nothing(
-        parts in proptest::collection::vec((3u128..32, proptest::collection::vec(any::<u8>(), 0..40)), 0..4),
+        parts in proptest::collection::vec((4u128..32, proptest::collection::vec(any::<u8>(), 0..40)), 0..4),
     ) {
         let mut fields = [head(1, 0), v4(0xCB00_7109, 7000).to_vec()].concat();
         for (kind, bytes) in parts {

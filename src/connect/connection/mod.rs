@@ -8,6 +8,7 @@
 //! | `paths`, `no_paths` | the paths through routers, with the feature `nat` and without |
 //! | `ports`, `no_ports` | the port of a host that its router forwards, with the features `nat` and `udp` and without |
 //! | `udp` | a connection on the UDP sockets of this machine |
+//! | `watch` | the invite to watch, and the host of a spectator |
 //! | `rest` | the protocol of a connection that has none |
 //! | `peer`, `error` | the facts about a peer; why there is no connection |
 
@@ -20,6 +21,7 @@ mod rest;
 mod text;
 #[cfg(feature = "udp")]
 mod udp;
+mod watch;
 
 #[cfg(not(feature = "nat"))]
 mod no_paths;
@@ -87,6 +89,8 @@ pub struct Connection<D = Usual> {
     share: Share,
     key_log: Option<KeyLog>,
     ports: Option<Ports>,
+    /// The key for spectators, and the key of their broadcast.
+    watch_keys: Option<([u8; 32], [u8; 32])>,
     /// When there is something to do besides the protocol: keys are logged, the text for the other player is not written yet, or a
     /// router may have answered.
     chores_at: Duration,
@@ -110,6 +114,8 @@ enum Role {
         is_invited: bool,
         /// Why the server that the invite names is not asked, if it is not.
         unfound: Option<String>,
+        /// The key of the broadcast in an invite to watch.
+        broadcast_key: Option<[u8; 32]>,
     },
 }
 

@@ -185,7 +185,8 @@ impl<D: Datagrams> Connection<D> {
             }
         };
         let chores_at = core::time::Duration::ZERO;
-        let mut connection = Self { driver, layers, role, share: Share(share), key_log, ports, chores_at };
+        let mut connection =
+            Self { driver, layers, role, share: Share(share), key_log, ports, watch_keys: None, chores_at };
         connection.plan_chores(connection.driver.now());
         Ok(connection)
     }
@@ -321,7 +322,12 @@ impl Opening<'_> {
         };
         let target = layers.seal().map_or(at.first().copied(), Seal::target);
         let target = target.ok_or(ConnectError::Options { why: "there is no address to join" })?;
-        let role = Role::Join { target, at, is_invited: !matches!(named, Named::At(_)), unfound };
+        let broadcast_key = match named {
+            Named::Invited(invite) => invite.broadcast_key(),
+            _ => None,
+        };
+        let is_invited = !matches!(named, Named::At(_));
+        let role = Role::Join { target, at, is_invited, unfound, broadcast_key };
         Ok(Opened { layers, role, share })
     }
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `base32` | characters without look-alikes, the bits in them, and their checksum |
 //! | `server_name` | the name of a rendezvous server
+//! | `parts` | the parts after the addresses: rendezvous, and the key of a broadcast |
 //! | `offer` | the two texts of manual signalling, with the feature `nat` |
 //! | `error` | why a text cannot be read, in words for a player |
 //! | `wipe` | buffers that are overwritten when they are dropped |
@@ -12,6 +13,7 @@ mod base32;
 mod error;
 #[cfg(feature = "nat")]
 mod offer;
+mod parts;
 mod server_name;
 mod wipe;
 
@@ -22,6 +24,7 @@ pub use server_name::ServerName;
 
 use crate::canonical;
 use base32::{CHECKSUM_LEN, Reader, Writer, characters_for};
+use parts::Parts;
 use std::fmt;
 use std::iter::repeat_n;
 use std::net::{IpAddr, SocketAddr};
@@ -50,6 +53,10 @@ const RENDEZVOUS_V6_BYTES: u8 = 18 + 16;
 const NAMED_RENDEZVOUS: u8 = 2;
 const NAMED_RENDEZVOUS_BYTES: usize = 16 + 2;
 
+/// The kind of a part that has the public key of a broadcast: the invite is one to watch.
+const BROADCAST: u8 = 3;
+const BROADCAST_BYTES: u8 = 32;
+
 /// The longest invite that this version writes.
 const MAX_BITS: usize = 2 * COUNT_BITS
     + KEY_BITS
@@ -59,7 +66,10 @@ const MAX_BITS: usize = 2 * COUNT_BITS
     + RENDEZVOUS_V6_BYTES as usize * 8
     + KIND_BITS
     + 8
-    + (NAMED_RENDEZVOUS_BYTES + server_name::MAX_LEN) * 8;
+    + (NAMED_RENDEZVOUS_BYTES + server_name::MAX_LEN) * 8
+    + KIND_BITS
+    + 8
+    + BROADCAST_BYTES as usize * 8;
 
 /// The characters of an invite without a single address, and the most that are read: a quarter more than this version writes.
 const MIN_CHARACTERS: usize = characters_for(2 * COUNT_BITS + KEY_BITS) + CHECKSUM_LEN;
@@ -98,6 +108,7 @@ pub struct Invite {
     addresses: Vec<SocketAddr>,
     rendezvous: Option<Rendezvous>,
     named: Option<(ServerName, Room)>,
+    broadcast: Option<[u8; 32]>,
 }
 
 /// The host's room at a rendezvous.
@@ -156,7 +167,7 @@ impl Invite {
         named: Option<(ServerName, Room)>,
     ) -> Result<Self, InviteError> {
         // From here on the key is wiped if an address is refused.
-        let mut invite = Self { key, addresses: Vec::new(), rendezvous: None, named };
+        let mut invite = Self { key, addresses: Vec::new(), rendezvous: None, named, broadcast: None };
         let mut counts = [0; 2];
         let found = &mut invite.addresses;
         for addr in addresses {
@@ -179,6 +190,27 @@ impl Invite {
             None => None,
         };
         Ok(invite)
+    }
+
+    /// An invite to watch a match at the same host: by another key of it, and with the public key of its broadcast. The right to play cannot
+    /// be derived from it.
+    #[must_use]
+    pub fn to_watch(&self, key: [u8; 32], broadcast_key: [u8; 32]) -> Self {
+        let mut invite = self.clone();
+        wipe(&mut invite.key);
+        (invite.key, invite.broadcast) = (key, Some(broadcast_key));
+        invite
+    }
+
+    fn with_broadcast(mut self, broadcast: Option<[u8; 32]>) -> Self {
+        self.broadcast = broadcast;
+        self
+    }
+
+    /// The public key of the broadcast, if this is an invite to watch.
+    #[must_use]
+    pub fn broadcast_key(&self) -> Option<[u8; 32]> {
+        self.broadcast
     }
 
     /// The key of the host. It is the right to join: show it to nobody.
@@ -225,6 +257,11 @@ impl Invite {
             writer.put_bytes(room);
             writer.put_bytes(&server.port().to_be_bytes());
             writer.put_bytes(server.name().as_bytes());
+        }
+        if let Some(key) = &self.broadcast {
+            writer.put(BROADCAST, KIND_BITS);
+            writer.put(BROADCAST_BYTES, 8);
+            writer.put_bytes(key);
         }
         writer.finish(VERSION)
     }
@@ -333,52 +370,11 @@ fn read(values: &[u8]) -> Result<Invite, InviteError> {
         addresses.push(take_addr(&mut reader, is_ipv6).ok_or(ends_early)?);
     }
     let parts = Parts::read(&mut reader)?;
+    let broadcast = parts.broadcast;
     match Invite::of(key, addresses, parts.rendezvous, parts.named) {
+        Ok(invite) => Ok(invite.with_broadcast(broadcast)),
         Err(InviteError::NoWay { .. }) => Err(InviteError::NoWay { unknown: parts.unknown }),
-        result => result,
-    }
-}
-
-#[derive(Default)]
-struct Parts {
-    rendezvous: Option<Rendezvous>,
-    named: Option<(ServerName, Room)>,
-    /// The first part that this version does not know.
-    unknown: Option<u8>,
-}
-
-impl Parts {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, InviteError> {
-        let broken = |rule| InviteError::Malformed { rule };
-        let mut parts = Self::default();
-        while !reader.is_at_end() {
-            let head = reader.take(KIND_BITS).zip(reader.take(8));
-            let Some((kind, len)) = head else { return Err(broken("it ends inside the head of a part")) };
-            let fits = usize::from(len) * 8 <= reader.left();
-            match (kind, len) {
-                _ if !fits => return Err(broken("a part is longer than the invite")),
-                (0, _) => return Err(broken("a part has kind 0")),
-                (RENDEZVOUS, _) if parts.rendezvous.is_some() => return Err(broken("it has two rendezvous")),
-                (RENDEZVOUS, RENDEZVOUS_V4_BYTES | RENDEZVOUS_V6_BYTES) => {
-                    let server = take_addr(reader, len == RENDEZVOUS_V6_BYTES);
-                    let found = server.zip(reader.take_bytes());
-                    parts.rendezvous = found.map(|(server, room)| Rendezvous { server, room });
-                }
-                (RENDEZVOUS, _) => return Err(broken("its rendezvous has a wrong length")),
-                (NAMED_RENDEZVOUS, _) if parts.named.is_some() => {
-                    return Err(broken("it has two names of rendezvous"));
-                }
-                (NAMED_RENDEZVOUS, _) => {
-                    let named = take_named(reader, len);
-                    parts.named = Some(named.ok_or(broken("the name of its rendezvous cannot be used"))?);
-                }
-                _ => {
-                    parts.unknown.get_or_insert(kind);
-                    reader.skip(usize::from(len) * 8);
-                }
-            }
-        }
-        Ok(parts)
+        Err(error) => Err(error),
     }
 }
 
@@ -402,13 +398,6 @@ fn joinable(addr: SocketAddr) -> Result<SocketAddr, InviteError> {
         }
     };
     Err(InviteError::Address { addr, obstacle })
-}
-
-fn take_named(reader: &mut Reader<'_>, len: u8) -> Option<(ServerName, Room)> {
-    let name_len = usize::from(len).checked_sub(NAMED_RENDEZVOUS_BYTES)?;
-    let (room, port) = (reader.take_bytes()?, u16::from_be_bytes(reader.take_bytes()?));
-    let name: Option<Vec<u8>> = (0..name_len).map(|_| reader.take(8)).collect();
-    Some((ServerName::new(str::from_utf8(&name?).ok()?, port)?, room))
 }
 
 fn put_addr(writer: &mut Writer, addr: SocketAddr) {
