@@ -126,7 +126,7 @@ fn commands_on_the_pages_name_targets_that_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     for (page, text) in pages() {
         for (flag, folders) in [
-            ("--example ", &["examples", "benches/peers/examples"][..]),
+            ("--example ", &["examples", "benches/peers/examples", "bindings/c/examples"][..]),
             ("--test ", &["tests", "examples/arcade/tests", "examples/games/tests", "examples/duel/tests"]),
             ("--bench ", &["benches/benches"]),
         ] {
