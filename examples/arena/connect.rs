@@ -1,11 +1,11 @@
 //! The connections of a server and of a player: by invite, through a rendezvous, or bare.
 
-use crate::serve::SEATS;
+use crate::serve::{PORT, SEATS};
 use crate::{Outcome, entropy};
 use rebout::lab::link::LinkConfig;
 use rebout::lab::relay::Relay;
 use rebout::{ConnectOptions, Connection, Invite};
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
 
 /// The server that a player joins.
 #[derive(Clone)]
@@ -16,6 +16,12 @@ pub(crate) struct Target {
 }
 
 impl Target {
+    /// Reads what a player was told: an invite, or without encryption an address or a name, with or without a port.
+    pub(crate) fn read(text: &str, is_bare: bool) -> Outcome<Self> {
+        let text = if is_bare { resolve(text)?.to_string() } else { text.to_owned() };
+        Ok(Self { text, is_bare })
+    }
+
     /// The same server behind a relay that behaves like a bad link.
     fn behind(&self, link: LinkConfig) -> Outcome<(Self, Relay)> {
         let start = |server| Relay::start((Ipv4Addr::LOCALHOST, 0).into(), server, link, entropy());
@@ -30,6 +36,13 @@ impl Target {
         };
         Ok((Self { text, is_bare: self.is_bare }, relay))
     }
+}
+
+/// The address of a server by its name.
+fn resolve(text: &str) -> Outcome<SocketAddr> {
+    let found = text.to_socket_addrs().or_else(|_| (text, PORT).to_socket_addrs());
+    let first = found.ok().and_then(|mut found| found.next());
+    first.ok_or_else(|| format!("there is no address of the name '{}'", text.escape_default()).into())
 }
 
 fn options(is_bare: bool) -> ConnectOptions {

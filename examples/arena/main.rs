@@ -16,19 +16,20 @@ use clap::{Parser, Subcommand};
 use connect::{Target, host};
 use play::{PlayOptions, bots, join};
 use rebout::lab::link::LinkConfig;
-use serve::{Service, serve};
+use serve::{PORT, SEATS, Service, serve};
 use std::collections::hash_map::RandomState;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::hash::{BuildHasher, Hasher};
 use std::io::Write as _;
-use std::net::SocketAddr;
+use std::net::{Ipv6Addr, SocketAddr};
 use std::process::ExitCode;
 
 type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
 /// Dots that move and shoot, with a server in the middle.
 #[derive(Parser)]
+#[command(name = "arena", version)]
 struct Args {
     #[command(subcommand)]
     role: Role,
@@ -40,7 +41,7 @@ enum Role {
     #[command(visible_alias = "host")]
     Serve {
         /// The address to listen on; that of all interfaces unless another is named.
-        #[arg(long, default_value = "[::]:7100")]
+        #[arg(long, default_value_t = SocketAddr::from((Ipv6Addr::UNSPECIFIED, PORT)))]
         bind: SocketAddr,
         /// Meet the players at this rendezvous: no port has to be forwarded.
         #[arg(long, value_name = "ADDRESS", conflicts_with = "bare")]
@@ -52,7 +53,7 @@ enum Role {
         #[arg(long)]
         seconds: Option<u64>,
         /// A client that is silent for this many seconds is removed.
-        #[arg(long, default_value_t = 10)]
+        #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3_600))]
         timeout: u64,
         /// With --bare: the most players of one IPv4 address or IPv6 /48; those behind one router share it.
         #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..))]
@@ -63,7 +64,7 @@ enum Role {
     },
     /// Plays on a server.
     Join {
-        /// The invite of the server, or its address with --bare.
+        /// The invite of the server; with --bare its address or name, with or without a port.
         #[arg(value_name = "INVITE")]
         server: String,
         /// No encryption: the plain wire. The server must say so too.
@@ -73,7 +74,7 @@ enum Role {
         #[arg(long)]
         seconds: Option<u64>,
         /// A server that is silent for this many seconds is lost.
-        #[arg(long, default_value_t = 10)]
+        #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3_600))]
         timeout: u64,
         /// Play over a bad link: lan, fibre, wifi, mobile, distant, lossy, bursty, hostile and others.
         #[arg(long, value_parser = link)]
@@ -88,7 +89,7 @@ enum Role {
     /// Plays a server and bots over UDP in one process, and prints what each of them saw.
     Bots {
         /// How many bots.
-        #[arg(long, default_value_t = 4)]
+        #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=i64::from(SEATS)))]
         clients: u8,
         /// For how long.
         #[arg(long, default_value_t = 5)]
@@ -112,15 +113,19 @@ fn link(name: &str) -> Result<LinkConfig, String> {
 
 fn main() -> ExitCode {
     signals::listen();
-    let result = match Args::parse().role {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return usage(&error),
+    };
+    let result = match args.role {
         Role::Serve { bind, rendezvous, bare, seconds, timeout, per_source, json } => {
             let service = Service { seconds, timeout, per_source, json };
             let served = |connection| serve(connection, &service, signals::asked_to_stop);
             host(bind, rendezvous.as_deref(), bare).and_then(served)
         }
         Role::Join { server, bare, seconds, timeout, link, bot, json } => {
-            let target = Target { text: server, is_bare: bare };
-            join(&target, &PlayOptions { seconds, timeout, link, json }, bot || json)
+            let options = PlayOptions { seconds, timeout, link, json };
+            Target::read(&server, bare).and_then(|target| join(&target, &options, bot || json))
         }
         Role::Bots { clients, seconds, link, bare, json } => {
             bots(clients, bare, &PlayOptions { seconds: Some(seconds), timeout: 10, link, json })
@@ -129,10 +134,22 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("arena: {error}");
+            // Not `eprintln!`, which would panic if nobody listens there.
+            let _ = writeln!(std::io::stderr(), "arena: {error}");
             ExitCode::FAILURE
         }
     }
+}
+
+/// Help and the version as they are, and what is wrong with the arguments after the name of the program.
+fn usage(error: &clap::Error) -> ExitCode {
+    let text = error.to_string();
+    if !error.use_stderr() {
+        let _ = write!(std::io::stdout(), "{text}");
+        return ExitCode::SUCCESS;
+    }
+    let _ = write!(std::io::stderr(), "arena: {}", text.strip_prefix("error: ").unwrap_or(&text));
+    ExitCode::from(2)
 }
 
 /// Random bits of the operating system, by way of the seeds of the standard library's hasher.

@@ -9,6 +9,9 @@ use std::time::Duration;
 /// The most players.
 pub(crate) const SEATS: u8 = 32;
 
+/// The port of a server that is told no other.
+pub(crate) const PORT: u16 = 7_100;
+
 /// How a server runs.
 #[derive(Clone, Copy)]
 pub(crate) struct Service {
@@ -40,7 +43,13 @@ pub(crate) fn serve(mut connection: Connection, service: &Service, stopped: impl
     server.shutdown(connection.now(), &mut world);
     tell(&mut server, &connection, json);
     connection.close(&mut server, Duration::from_secs(2))?;
-    say(json, "closed", &[("frames", server.stats().frames.to_string())], "the arena is closed");
+    let stats = server.stats();
+    let fields = [
+        ("frames", stats.frames.to_string()),
+        ("bytes", stats.bytes_out.to_string()),
+        ("snapshot_bytes", stats.snapshot_bytes_out.to_string()),
+    ];
+    say(json, "closed", &fields, "the arena is closed");
     Ok(())
 }
 

@@ -123,3 +123,29 @@ fn bots_play_over_udp_and_see_each_other() {
     });
     assert!(smooth, "{said:#?}");
 }
+
+#[test]
+fn bad_arguments_are_told_after_the_name_of_the_program() {
+    for args in ["bots --clients 0", "bots --clients 33", "serve --timeout 0", "join x --timeout 0", "dance"]
+    {
+        let (out, code, error) = start(args).end();
+        assert_eq!((code, &*out), (Some(2), ""), "{args}");
+        assert!(error.starts_with("arena: "), "{args}: {error}");
+    }
+    let (_, code, error) = start("join no.such.host.invalid --bare").end();
+    assert_eq!((code, &*error), (Some(1), "arena: there is no address of the name 'no.such.host.invalid'\n"));
+    for (args, begins) in [("--version", "arena 0."), ("--help", "Dots that move and shoot")] {
+        let (out, code, error) = start(args).end();
+        assert_eq!((code, &*error), (Some(0), ""), "{args}");
+        assert!(out.starts_with(begins), "{args}: {out}");
+    }
+}
+
+#[test]
+fn bare_server_is_joined_by_the_name_of_its_host() {
+    let mut server = start("serve --bind 127.0.0.1:0 --bare --seconds 60");
+    let line = server.line();
+    let port = line.split(' ').find_map(|word| word.strip_prefix("127.0.0.1:")).expect("an address");
+    let mut player = start(&format!("join localhost:{port} --bare --bot"));
+    assert!(player.line().starts_with("you are player "));
+}
