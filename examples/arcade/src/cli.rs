@@ -12,7 +12,8 @@ pub const PORT: u16 = 7_200;
 
 const AFTER_HELP: &str = "\
 In the game: w a s d or the arrows fly, space or j shoots, f keeps the gun firing, r shows the last
-updates raw, n the figures of the connection, i the invite of your own server, q or Esc leaves.
+updates raw, n the figures of the connection, i the invite of your own server, m mutes. Esc or q opens the
+menu with the volumes, which asks before you leave; a game of your own rests meanwhile.
 
 Exit codes: 0 left by choice; 1 the connection ended otherwise, or none came about; 2 bad arguments, or
 no display and no terminal to play in.";
@@ -20,7 +21,7 @@ no display and no terminal to play in.";
 /// A co-op shooter for one to four, with a server in the middle. Without a command it opens a menu: a server of your own,
 /// which others join by its invite, or another's. A bot and --seconds begin at once.
 #[derive(Debug, Parser)]
-#[command(name = "arcade", max_term_width = 100, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
+#[command(name = "arcade", version, max_term_width = 100, args_conflicts_with_subcommands = true, after_help = AFTER_HELP)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -43,6 +44,15 @@ impl Format {
         match self {
             Self::Rtype => "rtype",
             Self::Game => "game",
+        }
+    }
+
+    /// The one that this is not.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Rtype => Self::Game,
+            Self::Game => Self::Rtype,
         }
     }
 }
@@ -80,16 +90,16 @@ pub struct Access {
 
 #[derive(Clone, Debug, Args)]
 pub struct Player {
-    /// The format of the datagrams; the server's and yours must be the same
-    #[arg(long, value_enum, default_value_t)]
-    pub wire: Format,
+    /// The format of the datagrams. Without it a server of your own speaks rtype, and that of another is asked in both
+    #[arg(long, value_enum)]
+    pub wire: Option<Format>,
     /// Where the game is shown: in a window if there is a display, otherwise in the terminal
     #[arg(long, value_enum)]
     pub view: Option<stage::Kind>,
     /// Play over a bad link: lan, fibre, wifi, mobile, distant, lossy, bursty and others
     #[arg(long, value_parser = link)]
     pub link: Option<LinkConfig>,
-    /// Your name, 1 to 32 bytes
+    /// Your name beside your lives, 1 to 32 bytes; the others know you by your colour
     #[arg(long, value_parser = name)]
     pub name: Option<PlayerName>,
     /// Let a bot play
@@ -99,7 +109,7 @@ pub struct Player {
     #[arg(long, value_name = "N")]
     pub seconds: Option<u64>,
     /// A server that is silent for this many seconds is lost
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3_600))]
     pub timeout: u64,
     /// Say everything as JSON, one object a line, and show nothing
     #[arg(long)]
@@ -123,7 +133,7 @@ pub enum Command {
         #[arg(long, value_name = "N")]
         seconds: Option<u64>,
         /// A client that is silent for this many seconds is removed
-        #[arg(long, value_name = "N", default_value_t = 10)]
+        #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3_600))]
         timeout: u64,
         /// With --bare: the most players of one IPv4 address or IPv6 /48; those behind one router share it
         #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=4))]

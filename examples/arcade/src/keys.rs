@@ -18,7 +18,7 @@ pub const LINES: [(&str, &str); 6] = [
     ("r", "raw: where the last update has everything"),
     ("n", "figures of the connection"),
     ("m", "mute"),
-    ("q or esc", "leave"),
+    ("esc or q", "menu: volume, pause, leave"),
 ];
 
 /// The command of the keys and pad buttons that are held; `fires` shoots without one.

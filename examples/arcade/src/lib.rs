@@ -7,6 +7,7 @@ pub mod art;
 pub mod cli;
 pub mod game;
 pub mod keys;
+pub mod pause;
 pub mod play;
 pub mod scene;
 pub mod sound;

@@ -3,6 +3,7 @@
 //! `cargo run --release --example arcade` opens its title; `--help` tells the rest. `docs/AUTHORITY.md`
 //! explains what happens between the two.
 
+use std::io::Write as _;
 use std::net::{Ipv6Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 use arcade::cli::{Access, Alone, Cli, Command, Format, Player};
 use arcade::play::{
-    End, InputSource, Outcome, OutputFormat, SEATS, Seat, Service, Target, host, play, serve,
+    End, Hosted, InputSource, Outcome, OutputFormat, OwnGame, SEATS, Seat, Service, Target, host, play, serve,
 };
 use arcade::scene::Scene;
 use arcade::title::{Request, Title};
@@ -26,20 +27,26 @@ use stage::menu::drive;
 /// Bad arguments, or nowhere to play.
 const UNUSABLE: u8 = 2;
 
+/// A bot that has lost its seat asks for another after this long.
+const BOT_RETURNS_AFTER: Duration = Duration::from_millis(300);
+
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
     let done = match cli.command {
         None => alone(&cli.alone),
         Some(Command::Serve { wire, bind, access, seconds, timeout, per_source, seed, json }) => {
             let output = if json { OutputFormat::Json } else { OutputFormat::Words };
             signals::listen();
-            let service = Service { wire, seconds, timeout, per_source, seed, output };
+            let service = Service { wire, seconds, timeout, per_source, seed, output, rest: None };
             host(&access, bind).and_then(|connection| serve(connection, &service, signals::asked_to_stop))
         }
         // An invite may have been torn apart where it was copied.
         Some(Command::Join { server, bare, player }) => Target::read(&server.concat(), bare)
             .map_err(Into::into)
-            .and_then(|target| join(target, &player, String::new())),
+            .and_then(|target| join(target, &player, None)),
         Some(Command::Bots { clients, seconds, wire, link, bare, seed, json }) => {
             bots(clients, seconds, wire, link, bare, seed, json)
         }
@@ -47,18 +54,31 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("arcade: {error}");
+            // Not `eprintln!`, which would panic if nobody listens there.
+            let _ = writeln!(std::io::stderr(), "arcade: {error}");
             let unusable = error.downcast_ref::<stage::ViewError>().is_some();
             if unusable { UNUSABLE.into() } else { ExitCode::FAILURE }
         }
     }
 }
 
+/// Help and the version as they are, and what is wrong with the arguments after the name of the program.
+fn usage(error: &clap::Error) -> ExitCode {
+    let text = error.to_string();
+    if !error.use_stderr() {
+        let _ = write!(std::io::stdout(), "{text}");
+        return ExitCode::SUCCESS;
+    }
+    let _ = write!(std::io::stderr(), "arcade: {}", text.strip_prefix("error: ").unwrap_or(&text));
+    UNUSABLE.into()
+}
+
 /// The title, until the player quits; a program or a bot has no use for it.
 fn alone(args: &Alone) -> Outcome {
     let player = &args.player;
     if player.bot || player.json || player.seconds.is_some() || player.view == Some(stage::Kind::None) {
-        return on_own_server(args, args.bots, |here, invitation| join(here, player, invitation));
+        let wire = player.wire.unwrap_or_default();
+        return on_own_server(args, args.bots, wire, |here, hosted| join(here, player, Some(hosted)));
     }
     let args = args.clone();
     stage::run(player.view, keys::role_of, move |screen: &art::Screen| titles(screen, &args))?
@@ -66,14 +86,14 @@ fn alone(args: &Alone) -> Outcome {
 
 /// Shows the title and does what it says.
 fn titles(screen: &art::Screen, args: &Alone) -> Outcome {
-    let mut title = Title::new(args.bots, args.access.bare);
+    let mut title = Title::new(args.bots, args.access.bare, args.player.wire.unwrap_or_default());
     while let Some(request) = title_of(screen, &mut title) {
         let seat = seat_of(&args.player, OutputFormat::Silent);
         let done = match request {
             Request::Quit => break,
             Request::Join(target) => play(screen, &target, &seat),
-            Request::Play { bots } => on_own_server(args, bots, |here, invitation| {
-                play(screen, &here, &Seat { invitation, ..seat })
+            Request::Play { bots, wire } => on_own_server(args, bots, wire, |here, hosted| {
+                play(screen, &here, &Seat { hosted: Some(hosted), wire: Some(wire), ..seat })
             }),
         };
         title.tell(match done {
@@ -104,7 +124,12 @@ fn title_of(screen: &art::Screen, title: &mut Title) -> Option<Request> {
 }
 
 /// A server in a thread, bots if they are wanted, and a player on it.
-fn on_own_server<T>(args: &Alone, bots: u8, plays: impl FnOnce(Target, String) -> Outcome<T>) -> Outcome<T> {
+fn on_own_server<T>(
+    args: &Alone,
+    bots: u8,
+    wire: Format,
+    plays: impl FnOnce(Target, Hosted) -> Outcome<T>,
+) -> Outcome<T> {
     let at = |port| host(&args.access, SocketAddr::from((Ipv6Addr::UNSPECIFIED, port)));
     let connection = at(args.port).or_else(|error| match error.downcast_ref() {
         // A second game on the same machine takes any free port.
@@ -112,24 +137,24 @@ fn on_own_server<T>(args: &Alone, bots: u8, plays: impl FnOnce(Target, String) -
         _ => Err(error),
     })?;
     let (here, invitation) = (Target::here(&connection)?, connection.share().to_owned());
+    let game = OwnGame { bots, ..OwnGame::default() };
     let stop = Arc::new(AtomicBool::new(false));
     let service = Service {
-        wire: args.player.wire,
+        wire,
         seconds: None,
         timeout: 10,
         per_source: SEATS,
         seed: arcade::play::entropy() as u32,
         output: OutputFormat::Silent,
+        rest: Some(game.clone()),
     };
     let serving = serve_in_thread(connection, service, &stop);
-    let playing: Vec<_> = (0..bots)
-        .map(|_| spawn_bot(here.clone(), args.player.wire, None, None, OutputFormat::Silent, String::new()))
-        .collect();
-    let done = plays(here, invitation);
+    let playing: Vec<_> = (0..bots).map(|_| keep_bot(here.clone(), wire, &stop)).collect();
+    let done = plays(here, Hosted { invitation, game });
     stop.store(true, Ordering::Relaxed);
     for bot in playing {
-        // It ends with the server, and has nobody to tell.
-        let _ = bot.join();
+        // It ends with the server.
+        bot.join().map_err(|_| "a bot has panicked")?;
     }
     serving.join().map_err(|_| "the server has panicked")??;
     done
@@ -145,14 +170,14 @@ fn serve_in_thread(
     thread::spawn(move || serve(connection, &service, || stop.load(Ordering::Relaxed)))
 }
 
-fn join(target: Target, player: &Player, invitation: String) -> Outcome {
+fn join(target: Target, player: &Player, hosted: Option<Hosted>) -> Outcome {
     let view = if player.json { Some(stage::Kind::None) } else { player.view };
     let output = match (player.json, view) {
         (true, _) => OutputFormat::Json,
         (false, Some(stage::Kind::None)) => OutputFormat::Words,
         _ => OutputFormat::Silent,
     };
-    let seat = Seat { invitation, ..seat_of(player, output) };
+    let seat = Seat { hosted, ..seat_of(player, output) };
     let end = stage::run(view, keys::role_of, move |screen: &art::Screen| play(screen, &target, &seat))??;
     match end.reason {
         OverReason::Left => Ok(()),
@@ -170,8 +195,21 @@ fn seat_of(player: &Player, output: OutputFormat) -> Seat {
         timeout: player.timeout,
         output,
         prefix: String::new(),
-        invitation: String::new(),
+        hosted: None,
     }
+}
+
+/// A bot that plays until `stop` is set. A bot that is removed, as after a time in which its thread did not run, comes again.
+fn keep_bot(server: Target, wire: Format, stop: &Arc<AtomicBool>) -> thread::JoinHandle<()> {
+    let stop = Arc::clone(stop);
+    thread::spawn(move || {
+        while !stop.load(Ordering::Relaxed) {
+            let bot = spawn_bot(server.clone(), wire, None, None, OutputFormat::Silent, String::new());
+            // It has nobody to tell how it ended.
+            let _ = bot.join();
+            thread::sleep(BOT_RETURNS_AFTER);
+        }
+    })
 }
 
 fn spawn_bot(
@@ -182,8 +220,8 @@ fn spawn_bot(
     output: OutputFormat,
     prefix: String,
 ) -> thread::JoinHandle<Outcome<End>> {
-    let (source, name, timeout, invitation) = (InputSource::Bot, None, 10, String::new());
-    let seat = Seat { wire, source, name, link, seconds, timeout, output, prefix, invitation };
+    let (wire, source, name, timeout, hosted) = (Some(wire), InputSource::Bot, None, 10, None);
+    let seat = Seat { wire, source, name, link, seconds, timeout, output, prefix, hosted };
     thread::spawn(move || {
         let view = Some(stage::Kind::None);
         stage::run(view, keys::role_of, move |screen: &art::Screen| play(screen, &server, &seat))?
@@ -204,7 +242,9 @@ fn bots(
     let target = Target::here(&connection)?;
     let stop = Arc::new(AtomicBool::new(false));
     let seconds_served = Some(seconds + 10);
-    let service = Service { wire, seconds: seconds_served, timeout: 10, per_source: SEATS, seed, output };
+    let rest = None;
+    let service =
+        Service { wire, seconds: seconds_served, timeout: 10, per_source: SEATS, seed, output, rest };
     let serving = serve_in_thread(connection, service, &stop);
     let playing: Vec<_> = (1..=clients)
         .map(|n| spawn_bot(target.clone(), wire, link, Some(seconds), output, format!("bot {n}: ")))

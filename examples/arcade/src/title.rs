@@ -2,6 +2,7 @@
 
 use stage::menu::{Act, Field, Item, Menu, MenuEvent, Note, Value};
 
+use crate::cli::Format;
 use crate::keys::LINES;
 use crate::play::Target;
 
@@ -16,6 +17,7 @@ pub enum Request {
     /// Starts a server with so many bots, and plays on it.
     Play {
         bots: u8,
+        wire: Format,
     },
     Join(Target),
     Quit,
@@ -30,18 +32,21 @@ pub struct Title {
 
 const PLAY: usize = 0;
 const BOTS: usize = 1;
-const SERVER: usize = 2;
-const JOIN: usize = 3;
+const WIRE: usize = 2;
+const SERVER: usize = 3;
+const JOIN: usize = 4;
 
 impl Title {
-    /// With `is_bare` servers are named by their address instead of their invite.
-    pub fn new(bots: u8, is_bare: bool) -> Self {
+    /// With `is_bare` servers are named by their address instead of their invite. `wire` is that of a server of one's own.
+    pub fn new(bots: u8, is_bare: bool, wire: Format) -> Self {
         let counts: Vec<String> = (0..=MAX_BOTS).map(|count| count.to_string()).collect();
         let bots = Value::Choice { options: counts, at: usize::from(bots).min(MAX_BOTS) };
         let server = Value::Text(Field::new("", SERVER_CHARACTERS).without_spaces());
         let items = vec![
             Item::pick("Play").with_hint("a server of your own, which others can join"),
             Item::new("Bots", bots).with_hint("bots that play along with you"),
+            Item::new("Wire", Value::choice(&["R-Type", "GAME"], usize::from(wire == Format::Game)))
+                .with_hint("the format of your own server; who joins finds it out"),
             Item::new("Server", server).with_hint(if is_bare {
                 "the address of another's server"
             } else {
@@ -72,7 +77,9 @@ impl Title {
             MenuEvent::Back => self.menu.choose(self.menu.items.len() - 1),
             MenuEvent::Changed(_) => self.tell(None),
             MenuEvent::Picked(PLAY) => {
-                return Some(Request::Play { bots: self.menu.items[BOTS].value.number() as u8 });
+                let number = |at: usize| self.menu.items[at].value.number();
+                let wire = if number(WIRE) == 1 { Format::Game } else { Format::Rtype };
+                return Some(Request::Play { bots: number(BOTS) as u8, wire });
             }
             MenuEvent::Picked(SERVER | JOIN) => {
                 match Target::read(self.menu.items[SERVER].value.text(), self.is_bare) {

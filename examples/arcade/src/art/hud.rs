@@ -2,7 +2,6 @@
 
 use super::{GOLD, INK, LIVERIES, PAPER, Panel, Picture, RED, banner};
 use crate::keys::LINES;
-use crate::scene::Scene;
 use stage::glyphs::{self, Style, write, write_centered, write_ending};
 use stage::{Canvas, Point, at};
 
@@ -18,13 +17,16 @@ pub(super) fn paint(canvas: &mut dyn Canvas, picture: &Picture) {
     write(canvas, &format!("{:07}", scene.score), at(80.0 * scale, 11.0 * scale), style(2.4, GOLD));
     let level = format!("LEVEL {}", scene.level);
     write_centered(canvas, &level, at(width / 2.0, 12.0 * scale), style(2.0, PAPER));
-    paint_lives(canvas, scene, scale);
+    paint_lives(canvas, picture, scale);
     if picture.panel.is_none()
         && let Some((big, small, age)) = banner(scene)
     {
         paint_banner(canvas, &big, &small, age, scale);
     }
     if picture.hints && picture.panel.is_none() {
+        // Behind the words the field is dark: shots would fly through them.
+        let tall = 22.0 * scale * LINES.len() as f32 + 14.0 * scale;
+        canvas.rect(at(width * 0.22, height * 0.60 - 12.0 * scale), width * 0.66, tall, INK.faded(0.8));
         for (line, (key, text)) in (0_u8..).zip(LINES) {
             let y = height * 0.60 + 22.0 * f32::from(line) * scale;
             write_ending(canvas, key, at(width * 0.40, y), style(1.7, GOLD));
@@ -51,7 +53,8 @@ pub(super) fn paint(canvas: &mut dyn Canvas, picture: &Picture) {
 }
 
 /// The small ships that each player has left.
-fn paint_lives(canvas: &mut dyn Canvas, scene: &Scene, scale: f32) {
+fn paint_lives(canvas: &mut dyn Canvas, picture: &Picture, scale: f32) {
+    let scene = &picture.scene;
     let mut x = canvas.width() - 26.0 * scale;
     for ship in scene.ships.iter().rev() {
         let color = LIVERIES[scene.seat(*ship) % LIVERIES.len()];
@@ -71,13 +74,9 @@ fn paint_lives(canvas: &mut dyn Canvas, scene: &Scene, scale: f32) {
             x -= 19.0 * scale;
         }
         if Some(*ship) == scene.own && scene.ships.len() > 1 {
-            write_ending(
-                canvas,
-                "YOU",
-                at(x + 8.0 * scale, 14.0 * scale),
-                Style::new(1.3 * scale, scale, color),
-            );
-            x -= 30.0 * scale;
+            let style = Style::new(1.3 * scale, scale, color);
+            write_ending(canvas, &picture.name, at(x + 8.0 * scale, 14.0 * scale), style);
+            x -= glyphs::width(&picture.name, 1.3) * scale + 12.0 * scale;
         }
         x -= 14.0 * scale;
     }

@@ -26,6 +26,9 @@ const CYAN: Color = rgb(0x5C_E1_FF);
 /// The colours of the four ships.
 const LIVERIES: [Color; 4] = [rgb(0x54_C8_FF), rgb(0xFF_9A_3C), rgb(0x7C_E8_6A), rgb(0xE4_7C_FF)];
 
+/// The same in words.
+pub const LIVERY_NAMES: [&str; 4] = ["blue", "orange", "green", "violet"];
+
 /// A line to the player.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
@@ -65,6 +68,8 @@ pub struct Picture {
     pub net: Option<Vec<String>>,
     pub note: Option<Note>,
     pub panel: Option<Panel>,
+    /// The name beside the own lives.
+    pub name: String,
     /// Whether the keys are explained.
     pub hints: bool,
     pub menu: Option<Menu>,
@@ -79,6 +84,7 @@ impl Picture {
             net: None,
             note: None,
             panel: None,
+            name: String::new(),
             hints: false,
             menu: Some(menu),
         }

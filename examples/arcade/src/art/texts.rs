@@ -45,8 +45,8 @@ pub(super) fn write(cells: &mut Cells, picture: &Picture) {
         cells.write_ending(column, 0, &text, color, Some(INK));
         column -= text.chars().count() as i32 + 1;
         if Some(*ship) == scene.own && scene.ships.len() > 1 {
-            cells.write_ending(column, 0, "you", color, Some(INK));
-            column -= 4;
+            cells.write_ending(column, 0, &picture.name, color, Some(INK));
+            column -= picture.name.chars().count() as i32 + 1;
         }
     }
     if let (None, Some((big, small, _))) = (&picture.panel, banner(scene)) {
@@ -62,8 +62,8 @@ pub(super) fn write(cells: &mut Cells, picture: &Picture) {
         let middle = (columns - key - text - 2) / 2 + key;
         for (line, (key, text)) in (0..).zip(LINES) {
             let row = rows * 3 / 5 + 1 + line;
-            cells.write_ending(middle, row, key, GOLD, None);
-            cells.write(middle + 2, row, text, PAPER, None);
+            cells.write_ending(middle, row, key, GOLD, Some(INK));
+            cells.write(middle, row, &format!("  {text}"), PAPER, Some(INK));
         }
     }
     if let Some(note) = &picture.note {

@@ -40,6 +40,14 @@ pub struct Arcade {
     score: u32,
     /// The boards of the score and of the level.
     boards: Option<[u8; 2]>,
+    rest: Rest,
+}
+
+/// Whether the game is to rest, and the courses of the projectiles that it holds while it does.
+#[derive(Clone, Debug, Default)]
+struct Rest {
+    is_wanted: bool,
+    held: Option<Vec<(u8, Body)>>,
 }
 
 impl Arcade {
@@ -53,6 +61,37 @@ impl Arcade {
             level: Level::waiting(),
             score: 0,
             boards: None,
+            rest: Rest::default(),
+        }
+    }
+
+    /// Lets the game rest from its next step on, or go on. Nothing moves while it rests.
+    pub fn set_resting(&mut self, rests: bool) {
+        self.rest.is_wanted = rests;
+    }
+
+    /// Stops every projectile where it is, or lets it fly on: its course is a line in time, which does not rest.
+    fn step_rest(&mut self, stage: &mut Stage<'_>) {
+        match (self.rest.is_wanted, self.rest.held.take()) {
+            (true, None) => {
+                let at = |shot: rebout::authority::Shot| Body {
+                    velocity_x: shot.course.velocity_x,
+                    velocity_y: shot.course.velocity_y,
+                    ..Body::at(shot.x, shot.y)
+                };
+                let held: Vec<(u8, Body)> = stage.shots().map(|shot| (shot.id, at(shot))).collect();
+                for (id, body) in &held {
+                    stage.bounce(*id, &Body::at(body.x, body.y));
+                }
+                self.rest.held = Some(held);
+            }
+            (true, held) => self.rest.held = held,
+            (false, Some(held)) => {
+                for (id, body) in held {
+                    stage.bounce(id, &body);
+                }
+            }
+            (false, None) => {}
         }
     }
 
@@ -114,7 +153,7 @@ impl Arcade {
 
 impl World for Arcade {
     fn walk(&self, body: &mut Body, command: Command) {
-        fly(body, command);
+        fly(body, if self.rest.is_wanted { Command::NEUTRAL } else { command });
     }
 
     fn enter(&mut self, id: u8) -> (u8, Body) {
@@ -127,6 +166,11 @@ impl World for Arcade {
 
     fn step(&mut self, stage: &mut Stage<'_>) {
         self.remove_boards_of_the_gone(stage);
+        self.step_rest(stage);
+        if self.rest.is_wanted {
+            self.show_boards(stage);
+            return;
+        }
         if self.ships.is_empty() {
             self.level = Level::waiting();
         } else if self.level.phase == Phase::Waiting || self.level.is_over() {

@@ -1,10 +1,11 @@
 //! A player or a bot.
 
-use super::{Outcome, OutputFormat, Target, bot, entropy, words_for};
-use crate::art::{Note, Panel, Picture, Screen};
+use super::{Outcome, OutputFormat, OwnGame, Silence, Target, bot, entropy, words_for};
+use crate::art::{LIVERY_NAMES, Note, Panel, Picture, Screen};
 use crate::cli::Format;
-use crate::game::Arcade;
+use crate::game::{Arcade, Phase};
 use crate::keys;
+use crate::pause::{Company, Pause, PauseRequest};
 use crate::scene::Scene;
 use crate::sound;
 use rebout::Connection;
@@ -12,7 +13,9 @@ use rebout::authority::{
     Client, ClientConfig, ClientEvent, Command, GameWire, OverReason, PlayerName, RtypeWire, Wire,
 };
 use rebout::lab::link::LinkConfig;
+use stage::menu::drive;
 use stage::{InputState, Key};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// How long the end of a connection is shown, unless a key is pressed.
@@ -30,10 +33,22 @@ pub enum InputSource {
     Bot,
 }
 
+/// The most characters of a name beside the lives.
+const NAME_CHARACTERS: usize = 10;
+
+/// The server of a player who has started it too.
+#[derive(Clone, Debug)]
+pub struct Hosted {
+    /// The text by which others join.
+    pub invitation: String,
+    pub game: OwnGame,
+}
+
 /// How somebody plays.
 #[derive(Clone, Debug)]
 pub struct Seat {
-    pub wire: Format,
+    /// The format of the datagrams; without it both are tried.
+    pub wire: Option<Format>,
     pub source: InputSource,
     pub name: Option<PlayerName>,
     pub link: Option<LinkConfig>,
@@ -42,8 +57,7 @@ pub struct Seat {
     pub output: OutputFormat,
     /// Said before each line, to tell bots apart.
     pub prefix: String,
-    /// The text by which others join, for a player who has started the server too.
-    pub invitation: String,
+    pub hosted: Option<Hosted>,
 }
 
 /// The end of a game: the reason, and words for the player.
@@ -55,13 +69,35 @@ pub struct End {
 
 /// Plays until the connection is over, and returns why.
 pub fn play(screen: &Screen, target: &Target, seat: &Seat) -> Outcome<End> {
-    match seat.wire {
-        Format::Rtype => play_on::<RtypeWire>(screen, target, seat),
-        Format::Game => play_on::<GameWire>(screen, target, seat),
+    let first = seat.wire.unwrap_or_default();
+    match play_as(first, screen, target, seat, seat.wire.is_none())? {
+        Some(end) => Ok(end),
+        // The server is there and does not know this wire.
+        None => Ok(play_as(first.other(), screen, target, seat, false)?.expect("no third wire")),
     }
 }
 
-fn play_on<W: Wire>(screen: &Screen, target: &Target, seat: &Seat) -> Outcome<End> {
+fn play_as(
+    wire: Format,
+    screen: &Screen,
+    target: &Target,
+    seat: &Seat,
+    has_other: bool,
+) -> Outcome<Option<End>> {
+    match wire {
+        Format::Rtype => play_on::<RtypeWire>(wire, screen, target, seat, has_other),
+        Format::Game => play_on::<GameWire>(wire, screen, target, seat, has_other),
+    }
+}
+
+/// Plays on a wire; `None` if the server may know the other one, which is left to try.
+fn play_on<W: Wire>(
+    wire: Format,
+    screen: &Screen,
+    target: &Target,
+    seat: &Seat,
+    has_other: bool,
+) -> Outcome<Option<End>> {
     let (mut connection, _relay) = super::join(target, seat.link)?;
     let mut config = ClientConfig::new(entropy());
     let timeout = Duration::from_secs(seat.timeout);
@@ -72,16 +108,16 @@ fn play_on<W: Wire>(screen: &Screen, target: &Target, seat: &Seat) -> Outcome<En
     let end = seat.seconds.map(|seconds| begun + Duration::from_secs(seconds));
     let mut game = Game {
         client,
+        wire,
         joining: connection.progress(),
         screen,
         seat,
         scene: Scene::default(),
-        fires: false,
-        raw: false,
-        net: false,
+        shown: Shown::default(),
         left: None,
         most_ships: 0,
-        invites: false,
+        silence: Silence::default(),
+        pause: None,
     };
     screen.sound().music(Some(sound::MUSIC));
     let world = Arcade::new(1);
@@ -89,25 +125,29 @@ fn play_on<W: Wire>(screen: &Screen, target: &Target, seat: &Seat) -> Outcome<En
         let due = game.client.next_frame_at();
         let now = connection.run_until(&mut game.client, due)?;
         let input = screen.take_input();
-        let command = game.command(&input);
+        let (command, wants_out) = game.command(&input);
         game.client.advance(now, &world, command);
         connection.flush(&mut game.client)?;
         if let Some(reason) = game.hear() {
             connection.close(&mut game.client, Duration::from_secs(1))?;
+            let is_there = !connection.is_encrypted() || connection.stats().connections > 0;
+            if reason == OverReason::NoAnswer && has_other && is_there {
+                return Ok(None);
+            }
+            game.rest(false);
             game.report(reason);
             let words = words_for(reason, seat.wire, &connection, now - begun);
             if reason != OverReason::Left {
-                game.show_end(&words);
+                game.show_end(reason, &words);
             }
-            return Ok(End { reason, words });
+            return Ok(Some(End { reason, words }));
         }
+        game.silence.note(now, game.client.stats().datagrams_in);
         if game.client.id().is_none() {
             game.await_server(&connection)?;
         }
         game.show();
-        let leaves =
-            input.closed || input.presses.iter().any(|key| matches!(key, Key::Escape | Key::Char('q')));
-        if leaves || end.is_some_and(|end| now >= end) {
+        if input.closed || wants_out || end.is_some_and(|end| now >= end) {
             game.client.leave(now);
         }
     }
@@ -117,18 +157,26 @@ struct Game<'a, W: Wire> {
     client: Client<W>,
     screen: &'a Screen,
     seat: &'a Seat,
+    wire: Format,
     scene: Scene,
-    fires: bool,
-    raw: bool,
-    net: bool,
+    shown: Shown,
     /// Who was seen to leave last, and for how many frames that is still shown.
-    left: Option<(u8, u16)>,
+    left: Option<(String, u16)>,
+    silence: Silence,
+    pause: Option<Pause>,
     /// The most ships that were seen at once: bots leave one after the other.
     most_ships: usize,
     /// How far the way to the server is found.
     joining: String,
-    /// Whether the invite is shown.
-    invites: bool,
+}
+
+/// What a player has switched on.
+#[derive(Clone, Copy, Debug, Default)]
+struct Shown {
+    fires: bool,
+    raw: bool,
+    net: bool,
+    invite: bool,
 }
 
 impl<W: Wire> Game<'_, W> {
@@ -143,23 +191,76 @@ impl<W: Wire> Game<'_, W> {
         Ok(())
     }
 
-    fn command(&mut self, input: &InputState) -> Command {
+    /// The command of this frame, and whether the player leaves.
+    fn command(&mut self, input: &InputState) -> (Command, bool) {
+        if self.pause.is_some() {
+            return (Command::NEUTRAL, self.act_in_pause(input));
+        }
         for key in &input.presses {
             match key {
-                Key::Char('f') => self.fires = !self.fires,
-                Key::Char('r') => self.raw = !self.raw,
-                Key::Char('n') | Key::F(1) => self.net = !self.net,
+                Key::Char('f') => self.shown.fires = !self.shown.fires,
+                Key::Char('r') => self.shown.raw = !self.shown.raw,
+                Key::Char('n') | Key::F(1) => self.shown.net = !self.shown.net,
                 Key::Char('m') => _ = self.screen.sound().toggle_mute(),
-                Key::Char('i') if !self.seat.invitation.is_empty() => {
-                    self.invites = !self.invites;
-                    self.screen.copy(&self.seat.invitation);
+                Key::Char('i') => {
+                    if let Some(hosted) = &self.seat.hosted {
+                        self.shown.invite = !self.shown.invite;
+                        self.screen.copy(&hosted.invitation);
+                    }
+                }
+                // Before there is a game there is nothing to ask about.
+                Key::Escape | Key::Char('q') if self.client.frame().is_none() => {
+                    return (Command::NEUTRAL, true);
+                }
+                Key::Escape | Key::Char('q') => {
+                    self.pause = Some(Pause::new(self.screen.sound().levels(), self.company()));
+                    self.rest(true);
+                    return (Command::NEUTRAL, false);
                 }
                 _ => {}
             }
         }
-        match self.seat.source {
-            InputSource::Keys => keys::command(input, self.fires),
+        let command = match self.seat.source {
+            InputSource::Keys => keys::command(input, self.shown.fires),
             InputSource::Bot => bot(&self.scene),
+        };
+        (command, false)
+    }
+
+    /// Acts in the menu of the running game; `true` if the player leaves.
+    fn act_in_pause(&mut self, input: &InputState) -> bool {
+        let sound = self.screen.sound();
+        let request = drive(
+            input,
+            &mut self.pause,
+            |pause| pause.as_ref().map(Pause::menu),
+            |pause, act| match pause.as_mut()?.act(act)? {
+                PauseRequest::Levels(levels) => {
+                    sound.set_levels(levels);
+                    None
+                }
+                request => Some(request),
+            },
+        );
+        if request.is_some() {
+            self.pause = None;
+            self.rest(false);
+        }
+        request == Some(PauseRequest::Leave)
+    }
+
+    fn company(&self) -> Company {
+        match &self.seat.hosted {
+            Some(hosted) if hosted.game.is_alone(self.scene.ships.len()) => Company::Alone,
+            Some(_) => Company::Host,
+            None => Company::Guest,
+        }
+    }
+
+    /// Lets a game of one's own rest, or go on.
+    fn rest(&self, rests: bool) {
+        if let Some(hosted) = &self.seat.hosted {
+            hosted.game.rests.store(rests, Ordering::Relaxed);
         }
     }
 
@@ -171,7 +272,10 @@ impl<W: Wire> Game<'_, W> {
                     let words = format!("{}you are player {id}", self.seat.prefix);
                     self.seat.output.say("joined", &[("id", id.to_string())], &words);
                 }
-                ClientEvent::Gone { id, .. } if self.scene.ships.contains(&id) => self.left = Some((id, 180)),
+                ClientEvent::Gone { id, .. } if self.scene.ships.contains(&id) => {
+                    let name = LIVERY_NAMES[self.scene.seat(id) % LIVERY_NAMES.len()];
+                    self.left = Some((format!("the {name} ship has left"), 180));
+                }
                 ClientEvent::Over(reason) => return Some(reason),
                 _ => {}
             }
@@ -186,35 +290,46 @@ impl<W: Wire> Game<'_, W> {
         for (at, sound) in (0_u32..).zip(&self.scene.sounds) {
             self.screen.sound().play(sound::play_of(*sound, self.scene.age.wrapping_add(at)));
         }
-        self.left = self.left.and_then(|(id, frames)| Some((id, frames.checked_sub(1)?)));
+        self.left = self.left.take().and_then(|(words, frames)| Some((words, frames.checked_sub(1)?)));
         if self.screen.is_seen() {
-            let panel = self.invites.then(|| invitation(&self.seat.invitation));
+            let hosted = self.seat.hosted.as_ref().filter(|_| self.shown.invite);
+            let panel = hosted.map(|hosted| invitation(&hosted.invitation));
             self.screen.show(&self.picture(panel));
         }
     }
 
     fn picture(&self, panel: Option<Panel>) -> Picture {
-        let note = match (self.left, self.client.frame()) {
+        let is_out = self.scene.own.and_then(|own| self.scene.lives_of(own)) == Some(0);
+        let note = match (&self.left, self.client.frame()) {
             _ if panel.is_some() => None,
             (_, None) => Some(Note::calm(&self.joining)),
-            (Some((id, _)), _) => Some(Note::warning(&format!("player {id} has left"))),
-            _ if self.scene.own.and_then(|own| self.scene.lives_of(own)) == Some(0) => {
+            _ if self.silence.words(self.seat.timeout).is_some() => {
+                self.silence.words(self.seat.timeout).map(|words| Note::warning(&words))
+            }
+            (Some((words, _)), _) => Some(Note::warning(words)),
+            // After the end of a game everybody is in the next one.
+            _ if is_out && self.scene.phase != Phase::Over => {
                 Some(Note::calm("you are out until the next level"))
             }
-            _ if self.scene.phase == crate::game::Phase::Intro && !self.seat.invitation.is_empty() => {
+            _ if self.scene.phase == Phase::Intro && self.seat.hosted.is_some() => {
                 Some(Note::calm("i shows the invite by which others join"))
             }
             _ => None,
         };
         let hints = self.seat.source == InputSource::Keys && self.scene.age < HINT_FRAMES;
+        let name = self
+            .seat
+            .name
+            .map_or("you".to_owned(), |name| name.as_str().chars().take(NAME_CHARACTERS).collect());
         Picture {
             hints,
             scene: self.scene.clone(),
-            raw: self.raw,
-            net: self.net.then(|| self.figures()),
+            raw: self.shown.raw,
+            net: self.shown.net.then(|| self.figures()),
             note,
             panel,
-            menu: None,
+            name,
+            menu: self.pause.as_ref().map(|pause| pause.menu().clone()),
         }
     }
 
@@ -222,7 +337,7 @@ impl<W: Wire> Game<'_, W> {
         let stats = self.client.stats();
         let ms = |duration: Duration| duration.as_secs_f64() * 1e3;
         vec![
-            format!("wire {}", self.seat.wire.name()),
+            format!("wire {}", self.wire.name()),
             format!("round trip {:.0} ms", ms(stats.round_trip)),
             format!("others {:.0} ms ago", ms(stats.delay)),
             format!("corrected at most {}", stats.prediction.max_correction),
@@ -230,9 +345,18 @@ impl<W: Wire> Game<'_, W> {
     }
 
     /// Keeps the last picture with words about the end, until a key is pressed or nobody does.
-    fn show_end(&mut self, words: &str) {
+    fn show_end(&mut self, reason: OverReason, words: &str) {
+        self.pause = None;
+        let title = match reason {
+            OverReason::Full => "No seat",
+            OverReason::NoAnswer => "No answer",
+            OverReason::Silent => "The server is lost",
+            OverReason::Kicked => "You were removed",
+            OverReason::Rejected => "Another version",
+            _ => "The server is closed",
+        };
         let panel = Panel {
-            title: "The game is over".to_owned(),
+            title: title.to_owned(),
             lines: vec![words.to_owned()],
             footer: "any key leaves".to_owned(),
         };
@@ -258,7 +382,7 @@ impl<W: Wire> Game<'_, W> {
         let lives = scene.own.and_then(|own| scene.lives_of(own)).unwrap_or(0);
         let fields = [
             ("reason", reason.to_string()),
-            ("wire", self.seat.wire.name().to_owned()),
+            ("wire", self.wire.name().to_owned()),
             ("steps", stats.steps.to_string()),
             ("updates", stats.snapshots.to_string()),
             ("compared", prediction.compared.to_string()),

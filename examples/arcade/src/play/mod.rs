@@ -4,11 +4,13 @@ mod bot;
 mod client;
 mod connect;
 mod serve;
+mod silence;
 
 pub use bot::bot;
-pub use client::{End, InputSource, Seat, play};
+pub use client::{End, Hosted, InputSource, Seat, play};
 pub use connect::{Target, host, join};
-pub use serve::{SEATS, Service, serve};
+pub use serve::{OwnGame, SEATS, Service, serve};
+pub use silence::Silence;
 
 use crate::cli::Format;
 use rebout::Connection;
@@ -60,22 +62,20 @@ impl OutputFormat {
 }
 
 /// Words for the end of a game, with what the player can do about it. `waited` is how long an answer was waited for.
-fn words_for(reason: OverReason, wire: Format, connection: &Connection, waited: Duration) -> String {
-    let other = if wire == Format::Rtype { Format::Game } else { Format::Rtype };
+fn words_for(reason: OverReason, wire: Option<Format>, connection: &Connection, waited: Duration) -> String {
+    let mismatch = match wire {
+        Some(wire) => format!("another wire than {}: try --wire {}", wire.name(), wire.other().name()),
+        None => "neither rtype nor game".to_owned(),
+    };
     match reason {
         OverReason::NoAnswer if connection.is_encrypted() && connection.stats().connections == 0 => {
             connection.no_answer(waited).to_string()
         }
-        OverReason::NoAnswer if connection.is_encrypted() => format!(
-            "the server is there, but it speaks another wire than {}: try --wire {}",
-            wire.name(),
-            other.name()
-        ),
+        OverReason::NoAnswer if connection.is_encrypted() => {
+            format!("the server is there, but it speaks {mismatch}")
+        }
         OverReason::NoAnswer => format!(
-            "{reason} It may also speak another wire than {}: try --wire {}. A server that encrypts is joined by its invite, \
-             without --bare",
-            wire.name(),
-            other.name()
+            "{reason} It may also speak {mismatch}. A server that encrypts is joined by its invite, without --bare"
         ),
         OverReason::Full => format!("{reason}: four play already, or no room is left. Try again later"),
         _ => reason.to_string(),

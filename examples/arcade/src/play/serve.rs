@@ -5,6 +5,8 @@ use crate::cli::Format;
 use crate::game::Arcade;
 use rebout::Connection;
 use rebout::authority::{GameWire, RtypeWire, Server, ServerConfig, ServerEvent, Wire};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// The most players.
@@ -19,6 +21,22 @@ pub struct Service {
     pub per_source: u8,
     pub seed: u32,
     pub output: OutputFormat,
+    /// The game rests while its owner wants it to.
+    pub rest: Option<OwnGame>,
+}
+
+/// A game on a server that its only player has started, with bots of that player's.
+#[derive(Clone, Debug, Default)]
+pub struct OwnGame {
+    pub rests: Arc<AtomicBool>,
+    pub bots: u8,
+}
+
+impl OwnGame {
+    /// Whether so many players are the owner and the bots alone: the game of others never rests.
+    pub fn is_alone(&self, players: usize) -> bool {
+        players <= 1 + usize::from(self.bots)
+    }
 }
 
 /// Serves until its time is over or `stopped` says so, and tells everybody.
@@ -44,6 +62,8 @@ fn serve_on<W: Wire>(mut connection: Connection, service: &Service, stopped: imp
     while end.is_none_or(|end| connection.now() < end) && !stopped() {
         let due = server.next_frame_at();
         connection.run_until(&mut server, due)?;
+        let rests = |own: &OwnGame| own.rests.load(Ordering::Relaxed) && own.is_alone(server.clients());
+        world.set_resting(service.rest.as_ref().is_some_and(rests));
         server.advance(connection.now(), &mut world);
         connection.flush(&mut server)?;
         tell(&mut server, &connection, output);

@@ -213,3 +213,45 @@ fn the_same_commands_lead_to_the_same_game() {
     assert_eq!(once, end(3));
     assert_ne!(once.2, end(4).2);
 }
+
+/// Everything that a server shows of its world.
+fn shown<W: Wire>(lab: &World<Node<W>>) -> Vec<(u8, u8, f32, f32)> {
+    let Node::Server { server, .. } = lab.machine(0) else { panic!("no server") };
+    server.entities().map(|(id, kind, body)| (id, kind, body.x, body.y)).collect()
+}
+
+fn game_rests<W: Wire>() {
+    let mut lab = lab::<W>(5, 2, LinkConfig::new(Duration::from_millis(20)));
+    run_to(&mut lab, Phase::Waves, 20);
+    let mut now = lab.now();
+    let mut run = |lab: &mut World<Node<W>>, millis| {
+        now += Duration::from_millis(millis);
+        lab.run_until(now);
+    };
+    run(&mut lab, 3_000);
+    let rest = |lab: &mut World<Node<W>>, rests| {
+        let Node::Server { world, .. } = lab.machine_mut(0) else { panic!("no server") };
+        world.set_resting(rests);
+    };
+    rest(&mut lab, true);
+    run(&mut lab, 500);
+    let flying = |lab: &World<Node<W>>| {
+        let (client, scene, ..) = players(lab).next().expect("a player");
+        let _ = client;
+        scene.shots.iter().map(|shot| (shot.x.round(), shot.y.round())).collect::<Vec<_>>()
+    };
+    let (before, shots, score) = (shown(&lab), flying(&lab), world(&lab).0.score());
+    assert!(before.len() > 5 && !shots.is_empty(), "{before:?}");
+    run(&mut lab, 20_000);
+    assert_eq!((shown(&lab), flying(&lab), world(&lab).0.score()), (before.clone(), shots, score));
+    assert_eq!(world(&lab).1, 0, "nobody is lost by a rest");
+    rest(&mut lab, false);
+    run(&mut lab, 2_000);
+    assert_ne!(shown(&lab), before, "it goes on");
+}
+
+#[test]
+fn nothing_moves_while_the_game_rests() {
+    game_rests::<GameWire>();
+    game_rests::<RtypeWire>();
+}

@@ -156,6 +156,8 @@ fn without_an_answer_the_player_is_told_what_to_try() {
     let wire = |name: &str, other: &str| {
         format!("arcade: the server is there, but it speaks another wire than {name}: try --wire {other}\n")
     };
+    let neither = "arcade: the server does not answer: is it running, and is the address right? It may also speak neither rtype \
+                   nor game. A server";
     let nobody = "arcade: the server does not answer: is it running, and is the address right? It may also speak another \
                   wire than rtype: try --wire game. A server that encrypts is joined by its invite, without --bare\n";
     let cases = [
@@ -163,7 +165,7 @@ fn without_an_answer_the_player_is_told_what_to_try() {
         (format!("{on_game} --wire rtype"), wire("rtype", "game")),
         (format!("{on_rtype} --wire game --timeout 2"), wire("game", "rtype")),
         (format!("{bare} --bare --wire rtype"), nobody.to_owned()),
-        ("127.0.0.1:9 --bare".to_owned(), nobody.to_owned()),
+        ("127.0.0.1:9 --bare --timeout 2".to_owned(), neither.to_owned()),
         (
             "127.0.0.1:9".to_owned(),
             "arcade: '127.0.0.1:9' is no invite, which begins with rebout:1:".to_owned(),
@@ -226,4 +228,42 @@ fn bots_play_over_both_wires_and_tell_what_they_saw() {
         });
         assert!(smooth, "{said:#?}");
     });
+}
+
+#[test]
+fn player_finds_out_the_wire_of_a_server() {
+    on_both_wires(|wire| {
+        for access in ["", " --bare"] {
+            let (mut server, text) = server(&format!("--seconds 60 --wire {wire}{access}"));
+            let mut player = start(&format!("join {text}{access} --bot --json --seconds 2"));
+            assert!(player.line().contains("\"event\":\"joined\""));
+            assert!(server.line().contains(" joined from "));
+            assert!(player.line().contains(&format!("\"wire\":\"{wire}\"")));
+        }
+    });
+}
+
+#[test]
+fn bad_arguments_are_told_after_the_name_of_the_program() {
+    for args in ["join x --timeout 0", "serve --timeout 0", "bots --clients 0", "--bots 9", "dance"] {
+        let (out, code, error) = start(args).end();
+        assert_eq!((code, &*out), (Some(2), ""), "{args}");
+        assert!(error.starts_with("arcade: "), "{args}: {error}");
+    }
+    for (args, begins) in [("--version", "arcade 0."), ("--help", "A co-op shooter")] {
+        let (out, code, error) = start(args).end();
+        assert_eq!((code, &*error), (Some(0), ""), "{args}");
+        assert!(out.starts_with(begins), "{args}: {out}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn closed_pipe_ends_the_output_and_not_the_game() {
+    let program = example("arcade", &["arcade"]);
+    let line = format!("{} bots --json --seconds 2; echo code $? >&2", program.display());
+    let shell = Command::new("sh").args(["-c", &format!("({line}) | head -1")]).output().expect("a shell");
+    let error = String::from_utf8_lossy(&shell.stderr);
+    assert_eq!(error, "code 0\n");
+    assert_eq!(String::from_utf8_lossy(&shell.stdout).lines().count(), 1);
 }

@@ -1,5 +1,7 @@
 //! The title by its acts alone.
 
+use arcade::cli::Format;
+use arcade::pause::{Company, Pause, PauseRequest};
 use arcade::play::Target;
 use arcade::title::{Request, Title};
 use rebout::Invite;
@@ -18,11 +20,16 @@ fn warned(menu: &Menu) -> bool {
 
 #[test]
 fn the_title_starts_a_server_with_bots_joins_another_and_quits() {
-    let mut title = Title::new(1, false);
-    assert_eq!(title.act(&Act::Confirm), Some(Request::Play { bots: 1 }));
+    let mut title = Title::new(1, false, Format::Rtype);
+    let play = |bots, wire| Some(Request::Play { bots, wire });
+    assert_eq!(title.act(&Act::Confirm), play(1, Format::Rtype));
     title.act(&Act::Down);
     title.act(&Act::Right);
-    assert_eq!(pick(&mut title, "Play"), Some(Request::Play { bots: 2 }));
+    assert_eq!(pick(&mut title, "Play"), play(2, Format::Rtype));
+    title.act(&Act::Down);
+    title.act(&Act::Down);
+    title.act(&Act::Right);
+    assert_eq!(pick(&mut title, "Play"), play(2, Format::Game));
     assert_eq!(pick(&mut title, "Join"), None);
     assert!(warned(title.menu()), "nothing was typed");
     title.act(&Act::Up);
@@ -43,7 +50,7 @@ fn the_title_starts_a_server_with_bots_joins_another_and_quits() {
 
 #[test]
 fn the_end_of_a_game_is_told_on_the_title() {
-    let mut title = Title::new(0, false);
+    let mut title = Title::new(0, false, Format::Rtype);
     title.tell(Some("the server is gone".to_owned()));
     assert_eq!(title.menu().notes[0].text, "the server is gone");
     title.tell(None);
@@ -53,7 +60,8 @@ fn the_end_of_a_game_is_told_on_the_title() {
 #[test]
 fn bare_title_takes_an_address_instead_of_an_invite() {
     for (is_bare, joins) in [(true, true), (false, false)] {
-        let mut title = Title::new(0, is_bare);
+        let mut title = Title::new(0, is_bare, Format::Rtype);
+        title.act(&Act::Down);
         title.act(&Act::Down);
         title.act(&Act::Down);
         title.act(&Act::Paste(" 192.168.1.5\n".to_owned()));
@@ -62,4 +70,24 @@ fn bare_title_takes_an_address_instead_of_an_invite() {
         assert_eq!(request, joins.then_some(Request::Join(usual)));
         assert_eq!(warned(title.menu()), !joins);
     }
+}
+
+#[test]
+fn game_is_left_only_by_choice_and_its_volumes_are_set() {
+    let levels = stage::sound::Levels::default();
+    let mut pause = Pause::new(levels, Company::Alone);
+    assert_eq!(pause.act(&Act::Back), Some(PauseRequest::Resume), "Esc again goes on");
+    assert_eq!(pause.act(&Act::Confirm), Some(PauseRequest::Resume));
+    pause.act(&Act::Down);
+    let music_percent = levels.music_percent - 5;
+    let quieter = stage::sound::Levels { music_percent, ..levels };
+    assert_eq!(pause.act(&Act::Left), Some(PauseRequest::Levels(quieter)));
+    pause.act(&Act::Up);
+    pause.act(&Act::Up);
+    assert_eq!(pause.act(&Act::Confirm), Some(PauseRequest::Leave));
+    let hint = |company| Pause::new(levels, company).menu().items[4].hint.clone();
+    assert!(
+        hint(Company::Host).contains("for everybody") && hint(Company::Guest).contains("the others play on")
+    );
+    assert_eq!(Pause::new(levels, Company::Guest).menu().title, "The game goes on");
 }

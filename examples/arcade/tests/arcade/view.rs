@@ -28,7 +28,16 @@ fn crowded() -> Picture {
     ];
     scene.bursts = vec![Burst { x: 500.0, y: 300.0, age: 4, size: 16.0, dice: 77 }];
     scene.raw = vec![[(190.0, 205.0), (180.0, 200.0)]];
-    Picture { scene, raw: false, net: None, note: None, panel: None, hints: false, menu: None }
+    Picture {
+        scene,
+        raw: false,
+        net: None,
+        note: None,
+        panel: None,
+        hints: false,
+        name: "Ada".to_owned(),
+        menu: None,
+    }
 }
 
 fn window(picture: &Picture, width: f32, height: f32) -> (usize, Vec<u8>) {
@@ -161,4 +170,49 @@ fn every_sound_of_a_scene_is_heard() {
         assert!((0.1..0.9).contains(&clip.peak()), "{sound:?}: {}", clip.peak());
     }
     assert!(bank.get(arcade::sound::MUSIC).is_some_and(|clip| clip.peak() < 0.5));
+}
+
+#[test]
+fn own_name_stands_beside_the_lives() {
+    assert!(terminal(&crowded(), 100, 30).contains("Ada"));
+}
+
+#[test]
+fn keys_are_explained_on_a_dark_ground() {
+    let mut picture = crowded();
+    picture.scene.shots = (0..40)
+        .map(|n| Flying { kind: kind::BOLT, x: 110.0 + 15.0 * n as f32, y: 40.0 + 360.0 * 0.70 })
+        .collect();
+    let brightest = |picture: &Picture| {
+        let (wide, bytes) = window(picture, 960.0, 540.0);
+        // Between two lines of the legend.
+        let row = (540.0_f32 * 0.60) as usize + 19;
+        (300..380).map(|x| bytes[(row * wide + x) * 4 + 1]).max().unwrap()
+    };
+    let row_of_shots = |picture: &mut Picture| {
+        let y = 40.0 + (540.0 * 0.60 + 19.0) / 1.5;
+        picture.scene.shots.iter_mut().for_each(|shot| shot.y = y);
+    };
+    row_of_shots(&mut picture);
+    let without = brightest(&picture);
+    picture.hints = true;
+    let with = brightest(&picture);
+    assert!(with < without / 2, "{with} of {without}");
+}
+
+#[test]
+fn silent_server_is_told_with_the_time_that_is_left() {
+    let mut silence = arcade::play::Silence::default();
+    let second = std::time::Duration::from_secs;
+    silence.note(second(100), 7);
+    assert_eq!(silence.words(10), None);
+    silence.note(second(101), 8);
+    assert_eq!(silence.words(10), None, "something came");
+    silence.note(second(104), 8);
+    let words = silence.words(10).expect("words");
+    assert_eq!(words, "no word from the server for 3 s: it is lost in 7 s");
+    silence.note(second(130), 8);
+    assert!(silence.words(10).unwrap().ends_with("lost in 0 s"));
+    silence.note(second(131), 9);
+    assert_eq!(silence.words(10), None);
 }
