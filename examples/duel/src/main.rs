@@ -63,6 +63,7 @@ fn run(cli: Cli) -> Result<Ending, Failure> {
             let again = Request::Join(host.concat());
             versus(player, Home::open(), opened, "Guest", |run| run.bare = bare, again)
         }
+        Some(Command::Watch { invites, serve, shown }) => watch(&invites, serve, &shown),
         Some(Command::Bots(args)) => bots(&args),
         Some(Command::Replays { dir }) => Ok(replays(dir)),
         Some(Command::Replay { file, every, shown }) => replay(file, every, &shown),
@@ -184,6 +185,21 @@ fn replay(file: Option<PathBuf>, every: Option<u32>, shown: &cli::Shown) -> Resu
         play::replay(screen, recording, &devices, settings.outfits, at_once)
     })
     .map_err(unseen)
+}
+
+/// Watches a match of others by its invite.
+fn watch(invites: &[String], serve: Option<u16>, shown: &cli::Shown) -> Result<Ending, Failure> {
+    let (texts, settings) = (invites.to_vec(), Home::open().settings());
+    let seats =
+        cli::look_up(move || play::Seats::open(&texts, &ConnectOptions::new(), serve)).map_err(unusable)?;
+    seats.lines().iter().for_each(|line| print_line(line));
+    let (heard, at_once) = (shown.sound.clone(), shown.unattended());
+    let roles = Roles::new(&settings.keys);
+    view::run(shown.view, roles, move |screen| {
+        heard.tune(screen.sound(), settings.levels);
+        play::watch(screen, seats, settings.outfits, at_once)
+    })
+    .map_err(unseen)?
 }
 
 /// You, or a bot at your controls, against the bot behind its bad link, and nothing else.

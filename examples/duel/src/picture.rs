@@ -48,11 +48,22 @@ pub struct ReplayView {
     pub frames: u32,
     pub paused: bool,
     pub speed: f32,
+    /// The words about a match that goes on, instead of those about the speed.
+    pub state: Option<String>,
     /// Rounds, interruptions and the desync.
     pub marks: Vec<Mark>,
 }
 
 impl ReplayView {
+    /// The words beside the frame.
+    pub fn words(&self) -> String {
+        match &self.state {
+            Some(state) => state.clone(),
+            None if self.paused => "paused".to_owned(),
+            None => format!("{}x", self.speed),
+        }
+    }
+
     /// How far along the bar a frame is, from 0 to 1.
     pub fn share(&self, frame: u32) -> f32 {
         frame as f32 / self.frames.max(1) as f32

@@ -42,7 +42,8 @@ fn screens() -> Vec<(&'static str, Picture)> {
         (side.combo_hits, side.combo_damage, side.combo_frames) = (5, 312, 60);
     });
     combo.message = Some(Message { text: words.to_owned(), tone: Tone::Alarm });
-    let replay_view = ReplayView { frame: 300, frames: 1_320, paused: true, speed: 0.5, marks: Vec::new() };
+    let replay_view =
+        ReplayView { frame: 300, frames: 1_320, paused: true, speed: 0.5, state: None, marks: Vec::new() };
     vec![
         ("fight", closed.clone()),
         ("graph", fight),

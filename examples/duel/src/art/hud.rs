@@ -304,7 +304,7 @@ fn paint_replay_view(canvas: &mut dyn Canvas, replay_view: &ReplayView) {
         canvas.rect(at(x - 1.5, height - 62.0), 3.0, 16.0, tone_color(mark.tone));
     }
     canvas.disc(at(40.0 + (width - 80.0) * share, height - 54.0), 7.0, PAPER);
-    let state = if replay_view.paused { "paused".to_owned() } else { format!("{}x", replay_view.speed) };
+    let state = replay_view.words();
     let text = format!("frame {} of {}  {state}", replay_view.frame, replay_view.frames);
     write(canvas, &text, at(40.0, height - 76.0), Style::new(1.7, 1.9, PAPER));
 }

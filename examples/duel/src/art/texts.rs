@@ -179,7 +179,7 @@ pub fn paint(cells: &mut Cells, picture: &Picture) {
     }
     // A sheet of words needs the room, so the seek bar is left out meanwhile.
     if let Some(replay_view) = picture.replay_view.as_ref().filter(|_| picture.panel.is_none()) {
-        let state = if replay_view.paused { "paused".to_owned() } else { format!("{}x", replay_view.speed) };
+        let state = replay_view.words();
         let text = format!(" frame {} of {}  {state} ", replay_view.frame, replay_view.frames);
         cells.write(2, cells.rows() as i32 - 3, &text, PAPER, Some(INK));
     }

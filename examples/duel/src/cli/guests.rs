@@ -1,10 +1,10 @@
 //! The arguments of a match between two machines: whom a host lets in, and whether a relay may carry it.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use rebout::ConnectOptions;
-use rebout::RelayPolicy;
+use rebout::{BroadcastConfig, ConnectOptions, RelayPolicy};
 
 use crate::play::{Admits, HostEndpoint, rendezvous};
 use stage::address;
@@ -34,6 +34,14 @@ pub struct Guests {
     /// [default: the rendezvous that REBOUT_RENDEZVOUS or the settings name]
     #[arg(long, value_name = "ADDRESS", requires = "by_hand")]
     stun: Option<String>,
+    /// Let up to this many spectators watch, with an invite of their own; 0 lets nobody [default: 8]
+    #[arg(long, value_name = "N", default_value_t = 8, hide_default_value = true,
+          value_parser = clap::value_parser!(u16).range(0..=256))]
+    spectators: u16,
+    /// Let spectators see the match this many seconds late, up to 600
+    #[arg(long, value_name = "SECONDS", default_value_t = 0, hide_default_value = true,
+          value_parser = clap::value_parser!(u16).range(0..=600))]
+    watch_delay: u16,
     /// Let in whoever knows your address; you are asked first, and compare a code
     #[arg(long, conflicts_with = "bare")]
     open: bool,
@@ -72,7 +80,12 @@ impl Guests {
                 Admits::Invited { rendezvous: rendezvous(named.as_deref(), kept) }
             }
         };
-        Ok(HostEndpoint::new(port, options, admits))
+        let spectators = (self.spectators > 0).then(|| BroadcastConfig {
+            max_spectators: self.spectators,
+            delay: Duration::from_secs(self.watch_delay.into()),
+            ..BroadcastConfig::default()
+        });
+        Ok(HostEndpoint::new(port, options, admits).with_spectators(spectators))
     }
 }
 

@@ -85,6 +85,17 @@ pub enum Command {
         #[command(flatten)]
         player: Player,
     },
+    /// Watch a match of others while it is played
+    Watch {
+        /// The invite for spectators, and others to the same match that are asked if it fails
+        #[arg(value_name = "INVITE", required = true)]
+        invites: Vec<String>,
+        /// Serve other spectators at this UDP port; 0 lets the system choose
+        #[arg(long, value_name = "PORT")]
+        serve: Option<u16>,
+        #[command(flatten)]
+        shown: Shown,
+    },
     /// Watch a bot play your side
     Demo {
         #[command(flatten)]

@@ -71,6 +71,7 @@ fn title() -> (Menu, Vec<Line>) {
         go("Two players", Page::Local),
         go("Host a match", Page::Host),
         go("Join a match", Page::Join),
+        go("Watch a match", Page::Join),
         go("Training", Page::Training),
         go("Replays", Page::Replays),
         go("How to play", Page::Help),
@@ -138,7 +139,9 @@ fn join(app: &App) -> (Menu, Vec<Line>) {
     let field = Value::Text(Field::new(&app.host, HOST_CHARACTERS).without_spaces());
     let characters = app.host.chars().count();
     let hint = match characters {
-        0 => "paste the invite or the offer of the host, or type its address".to_owned(),
+        0 => {
+            "paste the invite or the offer of the host, or an invite to watch; or type an address".to_owned()
+        }
         1 => "1 character".to_owned(),
         characters => format!("{characters} characters"),
     };
@@ -148,7 +151,7 @@ fn join(app: &App) -> (Menu, Vec<Line>) {
         back(),
     ];
     (
-        menu("Join a match").with_footer("ctrl-v (terminals: ctrl-shift-v) pastes, enter joins, esc leaves"),
+        menu("Join or watch").with_footer("ctrl-v (terminals: ctrl-shift-v) pastes, enter joins, esc leaves"),
         lines,
     )
 }

@@ -31,7 +31,7 @@ pub fn bots(
     let connection = host.join(bare)?;
     let link = if connection.is_encrypted() { "sealed" } else { "bare" };
     let machine =
-        Machine::new(connection, config("Bot two"), preferences.rules, None).map_err(Failure::of)?;
+        Machine::new(connection, config("Bot two"), preferences.rules, None, None).map_err(Failure::of)?;
     let joined = opponent::play(machine, two, &Orders::default());
     // A host whose joiner failed would wait for ever.
     let hosted = host.finish(joined.is_err());

@@ -17,6 +17,7 @@ use super::replay_view::replay;
 use super::rules::{Preferences, Rules};
 use super::training::train;
 use super::versus_bot::{BotMatch, against_bot};
+use super::watch_view::{Seats, is_to_watch, watch};
 use super::{Ending, FRAME, Failure, FrameClock, InputSource, exit, seed_of_now};
 use crate::cli::SoundArgs;
 use crate::devices::Devices;
@@ -197,6 +198,18 @@ impl Flow<'_> {
             Request::Host => {
                 let done = self.host().transpose()?;
                 self.report(done, "Wait again", request)
+            }
+            Request::Join(host) if is_to_watch(host) => {
+                let (texts, options) = ([host.clone()], self.run.connect.clone());
+                let seats = in_background(self.screen, ("looking up", host), move || {
+                    Seats::open(&texts, &options, None)
+                });
+                let seats = match seats.and_then(|seats| seats.transpose().map_err(Failure::unusable)) {
+                    Ok(seats) => seats?,
+                    Err(failure) => return Some(self.refused(failure.text)),
+                };
+                let done = watch(self.screen, seats, self.app.settings.outfits, false);
+                self.report(done, "Try again", request)
             }
             Request::Join(host) => {
                 let opened = match self.join(host) {

@@ -3,16 +3,23 @@
 use std::path::Path;
 
 use rebout::replay::Winner;
-use rebout::{Buttons, Config, ConnectError, Connection, Cue, Frame, Online, Options, Session, checksum};
+use rebout::{
+    BroadcastConfig, Buttons, Config, ConnectError, Connection, Cue, Frame, Online, Options, Session,
+    checksum,
+};
 
 use super::rules::{RuledDuel, Rules};
+use super::show::{Show, leaves};
 use crate::netgraph::Played;
+use crate::picture::Tone;
 use games::duel::{Duel, Phase};
 
 pub(super) struct Machine {
     pub online: Online<Duel>,
     pub duel: Duel,
     rules: Rules,
+    /// The spectators when they were last counted.
+    watchers: u16,
     /// The cues that the steps of the last `advance` asked for, resimulated ones too; kept only where they are heard.
     asked: Option<Vec<Cue>>,
 }
@@ -27,18 +34,52 @@ impl Machine {
         config: Config,
         rules: Rules,
         record: Option<&Path>,
+        spectators: Option<BroadcastConfig>,
     ) -> Result<Self, ConnectError> {
         let mut options = Options::with_config(config);
+        if let Some(spectators) = spectators {
+            options = options.spectators(spectators);
+        }
         if let Some(folder) = record {
             options = options.record_to(folder).bundles_to(folder.join("desyncs"));
         }
-        Ok(Self { online: Online::on(options, connection)?, duel: Duel::new(1), rules, asked: None })
+        Ok(Self {
+            online: Online::on(options, connection)?,
+            duel: Duel::new(1),
+            rules,
+            watchers: 0,
+            asked: None,
+        })
     }
 
     /// Begins the match that both have agreed on.
     pub(super) fn begin(&mut self, seed: u32) {
         self.duel = Duel::new(seed);
         self.online.start(&RuledDuel { duel: &mut self.duel, rules: self.rules, asked: None });
+    }
+
+    /// How many watch, if that has changed.
+    pub(super) fn new_watchers(&mut self) -> Option<String> {
+        let now = self.online.spectators()?.spectators;
+        let before = std::mem::replace(&mut self.watchers, now);
+        (now != before).then(|| match now {
+            0 => "nobody watches any more".to_owned(),
+            1 => "1 spectator watches".to_owned(),
+            count => format!("{count} spectators watch"),
+        })
+    }
+
+    /// Lets spectators see the end, which leaves as late as the rest, unless the player does not want to wait for them.
+    pub(super) fn serve_the_rest(&mut self, show: &mut Show<'_>) {
+        let is_watched =
+            |online: &Online<Duel>| online.spectators().is_some_and(|stats| stats.spectators > 0);
+        while is_watched(&self.online) && !self.online.spectators_have_all() && self.online.wait().is_ok() {
+            show.say("spectators have not seen the end yet: esc leaves them", Tone::Calm);
+            if leaves(&show.take_input()) {
+                break;
+            }
+            show.refresh();
+        }
     }
 
     /// Notes from now on what every step asks for.

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use rebout::Code;
-use rebout::{Agreed, Connection, Now, Online, PeerInfo, Player, is_disruptive};
+use rebout::{Agreed, BroadcastConfig, Connection, Now, Online, PeerInfo, Player, is_disruptive};
 
 use super::attract::AttractMode;
 use super::by_hand::{self, Pasting};
@@ -23,7 +23,7 @@ const PASTES: &str = "ctrl-v pastes the answer (terminals: ctrl-shift-v)";
 #[derive(Clone, Debug)]
 pub enum Role {
     /// By waiting at these addresses and this port.
-    Host { addresses: Vec<IpAddr>, port: u16, admits: Admits },
+    Host { addresses: Vec<IpAddr>, port: u16, admits: Admits, spectators: Option<BroadcastConfig> },
     /// By its invite, its offer or its address.
     Join,
     /// It is on this machine, behind a link that is bad on purpose.
@@ -39,6 +39,14 @@ impl Role {
     /// Whether a host is to be asked about a guest.
     pub(super) fn prompts_for_guests(&self) -> bool {
         matches!(self, Self::Host { admits: Admits::Everybody, .. })
+    }
+
+    /// The limits for spectators, if they are let in.
+    pub(super) fn spectators(&self) -> Option<BroadcastConfig> {
+        match self {
+            Self::Host { spectators, .. } => spectators.clone(),
+            _ => None,
+        }
     }
 
     /// Whether there is progress to show on the way to the other machine.
@@ -69,13 +77,16 @@ impl Role {
             Self::Host { admits: Admits::Invited { rendezvous }, port, .. } => {
                 ("Waiting", invited_panel(share, *port, rendezvous.as_deref()))
             }
-            Self::Host { addresses, port, admits } => ("Waiting", host_lines(addresses, *port, admits)),
+            Self::Host { addresses, port, admits, .. } => ("Waiting", host_lines(addresses, *port, admits)),
             Self::Join if share.is_empty() => ("Joining", Vec::new()),
             Self::Join => ("Your answer", by_hand::answer_panel(share)),
             Self::Bot => ("Get ready", vec![(String::new(), "measuring the link to the bot".to_owned())]),
         };
         let footer = match self.copied(share) {
             Some(what) if self.wants_answer() => format!("c copies the {what}, {PASTES}, esc leaves"),
+            Some(what) if self.spectators().is_some() => {
+                format!("c copies the {what}, w the one for spectators, esc leaves")
+            }
             Some(what) => format!("c copies the {what}, esc leaves"),
             None => "esc leaves".to_owned(),
         };
@@ -100,7 +111,7 @@ impl Role {
                 share,
                 "The other player runs duel join with it, and sends you an answer.".to_owned(),
             ],
-            Self::Host { addresses, port, admits } => {
+            Self::Host { addresses, port, admits, .. } => {
                 let lines = host_lines(addresses, *port, admits);
                 let lines = lines.into_iter().map(|(label, text)| format!("  {label}: {text}"));
                 [format!("Waiting at UDP port {port}")].into_iter().chain(lines).collect()
@@ -196,6 +207,10 @@ pub(super) fn meet(
     let (mut told, mut wants_answer) = (String::new(), role.wants_answer());
     let mut pasting = Pasting::default();
     let mut share = online.share().to_owned();
+    if let Some(watch) = online.share_to_watch() {
+        attract.show.print_without_screen("Spectators run:");
+        attract.show.print_without_screen(&format!("duel watch {watch}"));
+    }
     loop {
         let guest = match online.wait()? {
             Now::Begin { seed, .. } => return Ok(Some(seed)),
@@ -253,6 +268,10 @@ pub(super) fn meet(
         if let Some(what) = role.copied(&share).filter(|_| copies) {
             screen.copy(&share);
             attract.show.say(format!("the {what} is on its way to your clipboard"), Tone::Calm);
+        }
+        if let Some(watch) = online.share_to_watch().filter(|_| input.presses.contains(&Key::Char('w'))) {
+            screen.copy(&watch);
+            attract.show.say("the invite for spectators is on its way to your clipboard", Tone::Calm);
         }
         if leaves(&input) {
             if guest.is_none() || input.closed {

@@ -19,6 +19,7 @@ mod show;
 mod take_over;
 mod training;
 mod versus_bot;
+mod watch_view;
 pub mod words;
 
 use std::io::Write;
@@ -37,6 +38,7 @@ pub use opening::{Admits, HostEndpoint, Opened, join, rendezvous};
 pub use replay_view::{checksums, replay};
 pub use rules::{Preferences, Rules};
 pub use versus_bot::{BotMatch, against_bot};
+pub use watch_view::{Seats, is_to_watch, watch};
 
 use crate::devices::Devices;
 use crate::view::InputState;

@@ -83,7 +83,8 @@ pub fn online(
     }
     config.lobby.ask_before_accepting =
         role.prompts_for_guests() && !seat.unattended && matches!(seat.source, InputSource::Keys(_));
-    let mut machine = Machine::new(connection, config, seat.preferences.rules, seat.record.as_deref())
+    let record = seat.record.as_deref();
+    let mut machine = Machine::new(connection, config, seat.preferences.rules, record, role.spectators())
         .map_err(Failure::of)?;
     let here = [seat.preferences.name.clone(), "?".to_owned()];
     let seed = meet(screen, &mut machine.online, &role, &here, seat.outfits)?;
@@ -99,7 +100,7 @@ pub fn online(
         Players { names: names_by_seat(agreed.seat, &seat.preferences.name, &agreed), local: agreed.seat };
     let mut show = Show::new(screen, &machine.duel, players.names.clone(), seat.net);
     show.set_outfits(seat.outfits);
-    show.tell(welcome(&players, &agreed), Tone::Calm);
+    show.tell(players.welcome(&agreed), Tone::Calm);
     let mut game = Match {
         machine,
         source: seat.source,
@@ -118,6 +119,7 @@ pub fn online(
     };
     let finish = game.play(agreed)?;
     let mut ending = game.ending(&finish);
+    game.machine.serve_the_rest(&mut game.show);
     // If the last message does not get through, the other side notices the silence.
     let _ = game.machine.online.close();
     if seat.timings {
@@ -132,20 +134,6 @@ const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Lets a match rest for as long as the player wants.
 pub(super) fn allow_long_pauses(config: &mut Config) {
     (config.timeouts.no_progress_after, config.timeouts.too_slow_after) = (PATIENCE, PATIENCE);
-}
-
-fn welcome(players: &Players, agreed: &Agreed) -> String {
-    let side = if players.local.index() == 0 { "left" } else { "right" };
-    let trip = match agreed.round_trip {
-        Some(trip) => format!("round trip {} ms, ", trip.as_millis()),
-        None => String::new(),
-    };
-    format!(
-        "{} on the {side} against {}: {trip}input delay {}",
-        players.name(players.local),
-        players.other(),
-        counted(agreed.delay_frames.into(), "frame")
-    )
 }
 
 impl Match<'_> {
@@ -165,6 +153,9 @@ impl Match<'_> {
         self.handle_keys(&input);
         let buttons = self.buttons(&input);
         self.warn_unverified();
+        if let Some(text) = self.machine.new_watchers() {
+            self.show.tell(text, Tone::Calm);
+        }
         self.show_pause();
         let played = self.machine.advance(buttons);
         if let Some(session) = self.machine.online.session() {
@@ -331,7 +322,7 @@ impl Match<'_> {
     fn repeat_welcome(&mut self, agreed: &mut Agreed) {
         if agreed.round_trip.is_none() && self.show.net.round_trip_millis.is_some() {
             agreed.round_trip = self.machine.online.stats().and_then(|stats| stats.round_trip);
-            self.show.say(welcome(&self.players, agreed), Tone::Calm);
+            self.show.say(self.players.welcome(agreed), Tone::Calm);
         }
     }
 

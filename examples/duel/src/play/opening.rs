@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rebout::net::local_addresses;
-use rebout::{ConnectError, ConnectOptions, Connection};
+use rebout::{BroadcastConfig, ConnectError, ConnectOptions, Connection};
 
 use super::meet::Role;
 use crate::cli;
@@ -41,6 +41,8 @@ pub enum Admits {
 pub struct HostEndpoint {
     options: ConnectOptions,
     admits: Admits,
+    /// The limits for spectators, if the host lets any in. Only a host by invite does.
+    spectators: Option<BroadcastConfig>,
 }
 
 impl HostEndpoint {
@@ -54,7 +56,15 @@ impl HostEndpoint {
             Admits::Everybody => options.open(),
             Admits::Bare => options.bare(),
         };
-        Self { options, admits }
+        let spectators = matches!(admits, Admits::Invited { .. }).then(BroadcastConfig::default);
+        Self { options, admits, spectators }
+    }
+
+    /// The same with these limits for spectators, or without any.
+    #[must_use]
+    pub fn with_spectators(mut self, spectators: Option<BroadcastConfig>) -> Self {
+        self.spectators = spectators.filter(|_| self.spectators.is_some());
+        self
     }
 
     /// Waits for the other machine. Blocks while the rendezvous is looked up, or a STUN server is asked.
@@ -77,7 +87,9 @@ impl HostEndpoint {
             (Admits::Invited { .. }, Some(key)) => options.key(key),
             _ => options,
         };
-        Ok((connection, Role::Host { addresses: local_addresses(), port, admits: self.admits.clone() }))
+        let (addresses, admits, spectators) =
+            (local_addresses(), self.admits.clone(), self.spectators.clone());
+        Ok((connection, Role::Host { addresses, port, admits, spectators }))
     }
 }
 

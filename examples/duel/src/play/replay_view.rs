@@ -15,7 +15,7 @@ use crate::view::Screen;
 use games::duel::{Duel, Phase};
 use stage::Key;
 
-const JUMP_FRAMES: i64 = 120;
+pub(super) const JUMP_FRAMES: i64 = 120;
 const SPEEDS_PERMILLE: [u32; 6] = [125, 250, 500, 1000, 2000, 4000];
 /// Frames that are loaded in each frame that is shown: a minute of the match takes two frames.
 const LOADED_AT_ONCE: u32 = 2_000;
@@ -108,6 +108,7 @@ impl Viewer {
             frames: self.frames(),
             paused: !self.playback.is_playing(),
             speed: self.playback.speed_permille() as f32 / 1e3,
+            state: None,
             marks: self.marks.clone(),
         }
     }

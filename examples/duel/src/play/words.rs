@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use rebout::Code;
-use rebout::{Autopsy, AutopsyVerdict, FieldDifference, Finish, Player, Reason, Verdict};
+use rebout::{Agreed, Autopsy, AutopsyVerdict, FieldDifference, Finish, Player, Reason, Verdict};
 
 use super::exit;
+use crate::netgraph::counted;
 use crate::picture::{possessive, says};
 use games::duel::{Duel, Phase, RoundEnd};
 
@@ -56,6 +57,21 @@ pub struct Players {
 }
 
 impl Players {
+    /// The first words of a match.
+    pub fn welcome(&self, agreed: &Agreed) -> String {
+        let side = if self.local.index() == 0 { "left" } else { "right" };
+        let trip = match agreed.round_trip {
+            Some(trip) => format!("round trip {} ms, ", trip.as_millis()),
+            None => String::new(),
+        };
+        format!(
+            "{} on the {side} against {}: {trip}input delay {}",
+            self.name(self.local),
+            self.other(),
+            counted(agreed.delay_frames.into(), "frame")
+        )
+    }
+
     pub fn name(&self, player: Player) -> &str {
         &self.names[player.index()]
     }

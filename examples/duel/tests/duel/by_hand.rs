@@ -58,8 +58,13 @@ fn enter_explains_a_partial_answer_and_keys_begin_none() {
 fn no_character_of_the_texts_is_cut_in_any_terminal() {
     let text = |name: &str, characters: usize| format!("{name}:1:{}", "ABCDEFGH".repeat(characters / 8));
     let (offer, answer) = (text("rebout-offer", 408), text("rebout-answer", 536));
-    let host = Role::Host { addresses: Vec::new(), port: 7_000, admits: Admits::ByHand { rendezvous: None } }
-        .panel(&offer);
+    let host = Role::Host {
+        addresses: Vec::new(),
+        port: 7_000,
+        admits: Admits::ByHand { rendezvous: None },
+        spectators: None,
+    }
+    .panel(&offer);
     let mut guest = Role::Join.panel(&answer);
     guest.lines.push(("now".to_owned(), "waiting for the other player's text".to_owned()));
     for (panel, text) in [(host, offer), (guest, answer)] {

@@ -314,7 +314,8 @@ fn messages_banners_sheets_and_names_do_not_overlap() {
 
 #[test]
 fn seek_bar_of_a_replay_does_not_cross_a_sheet() {
-    let replay_view = Some(ReplayView { frame: 30, frames: 90, paused: true, speed: 1.0, marks: Vec::new() });
+    let replay_view =
+        Some(ReplayView { frame: 30, frames: 90, paused: true, speed: 1.0, state: None, marks: Vec::new() });
     let picture = Picture { replay_view, ..Picture::of(Scene::new(&Duel::new(1), names())) };
     for size in TERMINALS {
         assert!(rows(&picture, size).join("\n").contains("frame 30 of 90"));

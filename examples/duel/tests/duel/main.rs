@@ -16,4 +16,5 @@ mod settings;
 mod texts;
 mod training;
 mod view;
+mod watching;
 mod words;

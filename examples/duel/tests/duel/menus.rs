@@ -51,6 +51,7 @@ fn every_page_is_reached_from_the_title_and_left_again() {
         ("Two players", Page::Local),
         ("Host a match", Page::Host),
         ("Join a match", Page::Join),
+        ("Watch a match", Page::Join),
         ("Training", Page::Training),
         ("Replays", Page::Replays),
         ("How to play", Page::Help),

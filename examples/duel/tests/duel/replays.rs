@@ -158,7 +158,8 @@ fn matches_are_kept_where_programs_keep_their_data() {
 fn marks_are_on_the_seek_bar_of_a_window_and_of_a_terminal() {
     let painted = |marks: Vec<Mark>| {
         let scene = Scene::new(&Duel::new(1), ["Ann".to_owned(), "Ben".to_owned()]);
-        let replay_view = Some(ReplayView { frame: 10, frames: 1_000, paused: true, speed: 1.0, marks });
+        let replay_view =
+            Some(ReplayView { frame: 10, frames: 1_000, paused: true, speed: 1.0, state: None, marks });
         let picture = Picture { replay_view, ..Picture::of(scene) };
         let (mut raster, mut window) = (stage::Raster::default(), stage::Pixels::default());
         raster.resize(160, 90);
