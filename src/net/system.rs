@@ -43,6 +43,17 @@ fn preferred(found: impl Iterator<Item = SocketAddr>) -> Vec<SocketAddr> {
     [v4, v6].into_iter().flat_map(|family| family.into_iter().take(MAX_OF_A_FAMILY)).collect()
 }
 
+/// The seconds since 1970 (UTC); `None` if the system does not say.
+pub(crate) fn unix_seconds() -> Option<u64> {
+    #[cfg(not(target_family = "wasm"))]
+    return std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .ok()
+        .map(|since| since.as_secs());
+    #[cfg(target_family = "wasm")]
+    None
+}
+
 /// The point of the system's clock that stands for time zero of a search for paths.
 #[cfg(feature = "nat")]
 pub(crate) fn clock_origin() -> std::time::Instant {

@@ -136,10 +136,6 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
     /// # Errors
     /// If the config is not valid.
     pub fn on(options: Options, mut connection: Connection<D>) -> Result<Self, ConnectError> {
-        if connection.watched().is_some() {
-            let why = "this is an invite to watch, and not to play".to_owned();
-            return Err(ConnectError::Text { why });
-        }
         let options = options.into_match();
         let audience = Audience::open(options.spectators.clone(), &mut connection)?;
         let lobby = connection.lobby(options.config.clone());

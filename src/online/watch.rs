@@ -21,7 +21,7 @@ const SLICE: Duration = Duration::from_millis(4);
 /// use rebout::{ConnectOptions, Watch};
 /// use std::time::Duration;
 ///
-/// let mut watch = Watch::join(&ConnectOptions::new(), "rebout:1:...")?;
+/// let mut watch = Watch::join(&ConnectOptions::new(), "rebout:2:...")?;
 /// while !watch.spectator().state().is_over() {
 ///     watch.wait(Duration::from_millis(16))?;
 ///     let replay_so_far = watch.spectator().bytes();   // append what is new to a `Viewer`, or to a file

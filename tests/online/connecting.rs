@@ -37,7 +37,7 @@ fn agree<D: rebout::net::Datagrams>(connections: &mut [Connection<D>; 2]) -> [Lo
 fn invited_machines_meet_on_udp_and_are_verified() {
     for options in [local(), ConnectOptions::new()] {
         let host = Connection::host(&options).unwrap();
-        assert!(host.share().starts_with("rebout:1:") && host.is_encrypted());
+        assert!(host.share().starts_with("rebout:2:") && host.is_encrypted());
         let joiner = Connection::join(&options, host.share()).unwrap();
         let mut connections = [host, joiner];
         let lobbies = agree(&mut connections);

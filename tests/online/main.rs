@@ -5,6 +5,7 @@ mod connecting;
 mod first_state;
 mod folder;
 mod game;
+mod invites;
 mod keys;
 mod matches;
 #[cfg(feature = "nat")]

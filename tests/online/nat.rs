@@ -48,6 +48,27 @@ fn two_programs_on_one_machine_meet_at_a_local_rendezvous() {
     }
 }
 
+#[test]
+fn spectator_comes_through_the_rendezvous() {
+    let (mut udp, mut server) = (UdpDriver::bind("127.0.0.1:0".parse().unwrap()).unwrap(), server());
+    let options = ConnectOptions::new().bind("127.0.0.1:0".parse().unwrap());
+    let at = options.clone().rendezvous(&udp.local_addr().to_string()).leave_addresses_out();
+    let mut host = Connection::host(&at).unwrap();
+    host.admit_spectators(1, [9; 32]).unwrap();
+    let joiner = Connection::join(&options, &host.share_to_watch().unwrap()).unwrap();
+    let (mut watch, mut lobby) = (rebout::Watch::on(joiner).unwrap(), host.lobby(config()).unwrap());
+    let begun = std::time::Instant::now();
+    while host.stats().connections == 0 {
+        assert!(begun.elapsed() < LIMIT, "{}", watch.progress());
+        udp.poll(&mut server).unwrap();
+        let deadline = host.now() + Duration::from_millis(1);
+        host.run_until(&mut lobby, deadline).unwrap();
+        watch.poll().unwrap();
+    }
+    assert!(lobby.incoming().is_none(), "a lobby hears nothing of it");
+    assert_eq!(host.progress(), "registered at the rendezvous, waiting for the other player");
+}
+
 /// A network whose third machine runs a rendezvous, and the two players' connections.
 fn at_rendezvous() -> (crate::sim_network::Shared, [Connection<SimSocket>; 2], impl FnMut()) {
     let sim = SimNetwork::new(3);

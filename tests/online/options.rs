@@ -83,7 +83,7 @@ fn unknown_name_says_what_to_check() {
 #[test]
 fn a_text_that_is_no_host_says_so() {
     let join = |text: &str| refused(Connection::join(&local(), text));
-    let neither = "is neither an invite (rebout:1:...) nor an address with a port (192.0.2.1:7000)";
+    let neither = "is neither an invite (rebout:2:...) nor an address with a port (192.0.2.1:7000)";
     let long_name = format!("{}:7000", "x".repeat(60));
     for text in
         ["", "192.0.2.1", "hello there", "192.0.2.1:99999", "a b:7000", &long_name, &"x".repeat(5_000)]

@@ -5,7 +5,7 @@ use rebout::{Invite, InviteError, MAX_ADDRESSES_PER_FAMILY, Mistake, Rendezvous}
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 const ALPHABET: &str = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-const PREFIX: &str = "rebout:1:";
+const PREFIX: &str = "rebout:2:";
 
 pub(super) fn key() -> [u8; 32] {
     std::array::from_fn(|n| (n * 41 + 3) as u8)
@@ -15,11 +15,11 @@ pub(super) fn addr(text: &str) -> SocketAddr {
     text.parse().unwrap()
 }
 
-fn one_v4() -> Invite {
+pub(super) fn one_v4() -> Invite {
     Invite::new(key(), [addr("203.0.113.9:7000")]).unwrap()
 }
 
-fn full() -> Invite {
+pub(super) fn full() -> Invite {
     let v4 = (1..=4).map(|n| SocketAddr::from(([203, 0, 113, n], 7000)));
     let v6 = (1..=4).map(|n| SocketAddr::from(([0x2001, 0xdb8, 0, 0, 0, 0, 0, n], 7000)));
     let rendezvous = Rendezvous { server: addr("[2001:db8::53]:3479"), room: [0x5A; 16] };
@@ -55,7 +55,7 @@ pub(super) fn crafted(fields: &[(u128, u32)]) -> String {
             (0..5).filter(|bit| rest >> 25 >> bit & 1 == 1).fold(next, |next, bit| next ^ generator[bit])
         })
     };
-    let padded: Vec<u8> = [1].into_iter().chain(values.iter().copied()).chain([0; 6]).collect();
+    let padded: Vec<u8> = [2].into_iter().chain(values.iter().copied()).chain([0; 6]).collect();
     let checksum = rest(&padded) ^ 0x2bc8_30a3;
     values.extend((0..6).rev().map(|place| (checksum >> (place * 5) & 31) as u8));
     let character = |value: u8| ALPHABET.chars().nth(value.into()).unwrap();
@@ -79,7 +79,7 @@ const LOCALHOST: u32 = 0x7F00_0001;
 #[test]
 fn invite_with_one_address_has_77_characters() {
     let text = one_v4().to_string();
-    assert_eq!(text, "rebout:1:406B2NFTKX1Y929DT9VHQF310PN4XWWM73ER49PBDG8BAPFYMD3YPB01RGJ6TRNTD9CT");
+    assert_eq!(text, "rebout:2:406B2NFTKX1Y929DT9VHQF310PN4XWWM73ER49PBDG8BAPFYMD3YPB01RGJ6TRRDHS21");
     assert_eq!(text.len(), 77);
     let v6 = Invite::new(key(), [addr("[2001:db8::7]:7000")]).unwrap();
     assert_eq!(v6.to_string().len(), 97);
@@ -203,17 +203,17 @@ fn other_texts_are_not_invites() {
         "rebout:7000",
         "rebout::",
         "rebout:x:",
-        "rebout:1",
+        "rebout:2",
         "1:4G6P",
         "rebout:99999:",
         "http://a",
-        "rebout:1;A",
+        "rebout:2;A",
     ] {
         assert_eq!(read(text), Err(InviteError::NotAnInvite), "{text}");
     }
     let text = one_v4().to_string();
     assert_eq!(read(&text[1..]), Err(InviteError::NotAnInvite));
-    assert_eq!(read(&text.replacen('1', "2", 1)), Err(InviteError::Version { version: 2 }));
+    assert_eq!(read(&text.replacen('2', "1", 1)), Err(InviteError::Version { version: 1 }));
     assert_eq!(read("rebout:65535:"), Err(InviteError::Version { version: 65_535 }));
 }
 
@@ -283,9 +283,9 @@ fn addresses_are_bounded_and_duplicates_dropped() {
 #[test]
 fn unknown_parts_are_skipped_unless_they_are_the_only_way() {
     let part = |kind: u128| vec![(kind, 5), (2, 8), (0xBEEF, 16)];
-    let with_address = [head(1, 0), v4(0xCB00_7109, 7000).to_vec(), part(9), part(30)].concat();
+    let with_address = [head(1, 0), v4(0xCB00_7109, 7000).to_vec(), part(9), part(15)].concat();
     assert_eq!(read(&crafted(&with_address)), Ok(one_v4()));
-    let alone = [head(0, 0), part(9), part(30)].concat();
+    let alone = [head(0, 0), part(9), part(15)].concat();
     assert_eq!(read(&crafted(&alone)), Err(InviteError::NoWay { unknown: Some(9) }));
     let rendezvous = vec![(1, 5), (22, 8), (u128::from(LOCALHOST), 32), (3479, 16), (0x77, 128)];
     let mut room = [0; 16];
@@ -307,7 +307,7 @@ fn invite_to_watch_has_another_key_and_that_of_the_broadcast() {
 #[test]
 fn malformed_content_with_a_valid_checksum_is_refused() {
     let address = v4(LOCALHOST, 7000).to_vec();
-    let broadcast = vec![(3, 5), (32, 8), (7, 128), (8, 128)];
+    let broadcast = vec![(18, 5), (32, 8), (7, 128), (8, 128)];
     let rendezvous = vec![(1, 5), (22, 8), (u128::from(LOCALHOST), 32), (3479, 16), (0x77, 128)];
     for (fields, rule) in [
         (head(2, 0), "it ends inside its content"),
@@ -323,7 +323,7 @@ fn malformed_content_with_a_valid_checksum_is_refused() {
         ),
         ([head(1, 0), address.clone(), vec![(0, 5), (0, 8)]].concat(), "a part has kind 0"),
         (
-            [head(1, 0), address.clone(), vec![(3, 5), (2, 8), (7, 16)]].concat(),
+            [head(1, 0), address.clone(), vec![(18, 5), (2, 8), (7, 16)]].concat(),
             "the key of its broadcast has a wrong length",
         ),
         (
@@ -335,6 +335,14 @@ fn malformed_content_with_a_valid_checksum_is_refused() {
             "its rendezvous has a wrong length",
         ),
         ([head(0, 0), rendezvous.clone(), rendezvous].concat(), "it has two rendezvous"),
+        (
+            [head(1, 0), address.clone(), vec![(3, 5), (1, 8), (1, 8)]].concat(),
+            "its certificate has a wrong length",
+        ),
+        (
+            [head(1, 0), address, vec![(17, 5), (1, 8), (1, 8), (17, 5), (1, 8), (1, 8)]].concat(),
+            "it has two parts with terms",
+        ),
     ] {
         assert_eq!(read(&crafted(&fields)), Err(InviteError::Malformed { rule }));
     }
@@ -369,16 +377,16 @@ fn errors_are_words_for_a_player() {
     let mut swapped = right.clone();
     swapped.swap(0, 1);
     for (text, words) in [
-        ("192.0.2.1".to_owned(), "not an invite: it begins with rebout:1: and characters follow"),
+        ("192.0.2.1".to_owned(), "not an invite: it begins with rebout:2: and characters follow"),
         (
-            "rebout:2:AB".to_owned(),
-            "an invite of version 2; this program reads version 1: one of the two is out of date",
+            "rebout:1:AB".to_owned(),
+            "an invite of version 1; this program reads version 2: one of the two is out of date",
         ),
         (text_of(&wrong), r"character 17 of the invite is '\u{1b}', which no invite has"),
         (text_of(&right[..40]), "the invite is cut: 40 of at least 68 characters are there"),
         (text_of(&typo), "the invite has a mistake: character 17 seems to be wrong"),
         (text_of(&swapped), "the invite has a mistake: characters 1 and 2 seem to be swapped"),
-        (text_of(&['A'; 513]), "the invite is too long: none has more than 512 characters"),
+        (text_of(&['A'; 641]), "the invite is too long: none has more than 640 characters"),
         (
             crafted(&[head(0, 0), vec![(9, 5), (0, 8)]].concat()),
             "the invite needs a newer version: its only way to the host is part 9, unknown here",
@@ -391,7 +399,7 @@ fn errors_are_words_for_a_player() {
 #[test]
 fn megabytes_are_refused_after_a_look_at_the_first_characters() {
     let noise = |character: &str| format!("{PREFIX}{}", character.repeat(4_000_000));
-    assert_eq!(read(&noise("A")), Err(InviteError::TooLong { max: 512 }));
+    assert_eq!(read(&noise("A")), Err(InviteError::TooLong { max: 640 }));
     assert_eq!(read(&noise("!")), Err(InviteError::Character { character: '!', at: 1 }));
     assert_eq!(read(&noise(" ")), Err(InviteError::TooShort { characters: 0, needed: 59 }));
     assert_eq!(read(&"1".repeat(4_000_000)), Err(InviteError::NotAnInvite));
@@ -424,7 +432,7 @@ proptest! {
 
     #[test]
     fn parts_of_later_versions_change_nothing(
-        parts in proptest::collection::vec((4u128..32, proptest::collection::vec(any::<u8>(), 0..40)), 0..4),
+        parts in proptest::collection::vec((4u128..16, proptest::collection::vec(any::<u8>(), 0..40)), 0..4),
     ) {
         let mut fields = [head(1, 0), v4(0xCB00_7109, 7000).to_vec()].concat();
         for (kind, bytes) in parts {
@@ -444,7 +452,7 @@ proptest! {
     #[test]
     fn no_text_does_harm(text in any::<String>(), characters in "[0-9A-Za-z \n]{0,600}") {
         let _ = read(&text);
-        let _ = read(&format!("rebout:1:{text}"));
-        let _ = read(&format!("rebout:1:{characters}"));
+        let _ = read(&format!("rebout:2:{text}"));
+        let _ = read(&format!("rebout:2:{characters}"));
     }
 }

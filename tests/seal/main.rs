@@ -7,6 +7,7 @@ mod floods;
 mod guests;
 mod invite;
 mod invite_names;
+mod invite_terms;
 mod long;
 mod many;
 mod meeting;

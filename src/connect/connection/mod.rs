@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `options`, `text` | the choices of an embedder; how a host is named in a text |
 //! | `opening` | the layers that the options ask for, and the text for the other player |
+//! | `invites` | the invites of a host, to play and to watch |
 //! | `layers` | nothing, the encryption, or the encryption and the paths around a protocol |
 //! | `paths`, `no_paths` | the paths through routers, with the feature `nat` and without |
 //! | `ports`, `no_ports` | the port of a host that its router forwards, with the features `nat` and `udp` and without |
@@ -13,6 +14,7 @@
 //! | `peer`, `error` | the facts about a peer; why there is no connection |
 
 mod error;
+mod invites;
 mod layers;
 mod opening;
 mod options;
@@ -47,6 +49,7 @@ use crate::net::private::KeyLog;
 use crate::net::{Datagrams, Driver, Usual};
 use crate::{Config, Lobby, LobbyError, Protocol};
 use core::time::Duration;
+use invites::Invites;
 use layers::{Layers, around};
 use paths::Paths;
 use ports::Ports;
@@ -55,6 +58,8 @@ use std::net::SocketAddr;
 
 /// The longest wait of a joiner whose path has to be found first. A search that fails ends earlier.
 const SEARCH_TIMEOUT: Duration = Duration::from_secs(25);
+/// How often a host looks at the clock by which its invites expire.
+const LOOK_AT_CLOCK: Duration = Duration::from_secs(1);
 /// How long a joiner waits until the host has its answer, which people send each other.
 const MANUAL_TIMEOUT: Duration = Duration::from_secs(900);
 
@@ -87,12 +92,11 @@ pub struct Connection<D = Usual> {
     layers: Layers,
     role: Role,
     share: Share,
+    invites: Option<Invites>,
     key_log: Option<KeyLog>,
     ports: Option<Ports>,
-    /// The key for spectators, and the key of their broadcast.
-    watch_keys: Option<([u8; 32], [u8; 32])>,
-    /// When there is something to do besides the protocol: keys are logged, the text for the other player is not written yet, or a
-    /// router may have answered.
+    /// When there is something to do besides the protocol: keys are logged, the text for the other player is not written yet, a
+    /// router may have answered, or an invite may have expired.
     chores_at: Duration,
 }
 
@@ -201,6 +205,11 @@ impl<D: Datagrams> Connection<D> {
         {
             self.share = Share(text);
         }
+        if let (Some(invites), Some(seal)) = (&mut self.invites, self.layers.seal_mut())
+            && invites.expire(seal)
+        {
+            self.share = Share(invites.play());
+        }
         if let Some(log) = &mut self.key_log {
             while let Some(keys) = self.layers.seal_mut().and_then(Seal::take_logged_keys) {
                 log.add(&keys)?;
@@ -215,6 +224,8 @@ impl<D: Datagrams> Connection<D> {
             Duration::ZERO
         } else if self.ports.is_some() {
             now.saturating_add(ports::LOOK_EVERY)
+        } else if self.invites.as_ref().is_some_and(Invites::may_expire) {
+            now.saturating_add(LOOK_AT_CLOCK)
         } else {
             Duration::MAX
         };
@@ -225,10 +236,11 @@ impl<D: Datagrams> Connection<D> {
     /// The lobby for this connection: it waits for a guest, or joins the host that the connection was made for.
     ///
     /// # Errors
-    /// If the config is not valid.
+    /// If the config is not valid, or this machine has joined to watch.
     pub fn lobby(&self, mut config: Config) -> Result<Lobby, LobbyError> {
         match &self.role {
             Role::Host => Lobby::host(config),
+            Role::Join { broadcast_key: Some(_), .. } => Err(LobbyError::Watching),
             Role::Join { target, .. } => {
                 let timeouts = &mut config.timeouts;
                 timeouts.join_timeout = self.join_timeout(timeouts.join_timeout);
@@ -246,7 +258,7 @@ impl<D: Datagrams> Connection<D> {
         &self,
         mut config: crate::authority::ClientConfig,
     ) -> Result<crate::authority::Client<W>, crate::authority::AuthorityConfigError> {
-        let Role::Join { target, .. } = &self.role else {
+        let Role::Join { target, broadcast_key: None, .. } = &self.role else {
             return Err(crate::authority::AuthorityConfigError::NoServer);
         };
         config.join_timeout = self.join_timeout(config.join_timeout);
@@ -271,6 +283,31 @@ impl<D: Datagrams> Connection<D> {
     pub fn take_answer(&mut self, text: &str) -> Result<(), ConnectError> {
         let now = self.driver.now();
         self.layers.take_answer(now, text)
+    }
+
+    /// Makes one more invite to play, for a single guest: once that one is connected, nobody else is admitted by it. A host has at
+    /// most 16 invites at once; those that were used up or revoked do not count.
+    ///
+    /// # Errors
+    /// If this machine does not host by invite, or has too many invites.
+    pub fn invite_one(&mut self) -> Result<String, ConnectError> {
+        match (&mut self.invites, self.layers.seal_mut()) {
+            (Some(invites), Some(seal)) => {
+                let invite = invites.issue_for_one(seal);
+                self.chores_at = Duration::ZERO;
+                invite
+            }
+            _ => Err(ConnectError::Options { why: "only a host by invite makes invites" }),
+        }
+    }
+
+    /// Lets nobody join by an invite of this host any more; guests that are connected stay. [`share`](Self::share) and
+    /// [`share_to_watch`](Self::share_to_watch) have no text once their invite is revoked. `false` if it is none that admits anybody here.
+    pub fn revoke(&mut self, invite: &str) -> bool {
+        let (Some(invites), Some(seal)) = (&mut self.invites, self.layers.seal_mut()) else { return false };
+        let is_revoked = invites.revoke(invite, seal);
+        self.share = Share(invites.play());
+        is_revoked
     }
 
     /// The player says that both machines show the same [code](PeerInfo::code). `false` if there is none yet.

@@ -87,6 +87,10 @@ impl Paths {
         match *self {}
     }
 
+    pub(super) fn expect_spectators(&mut self, _: u8) {
+        match *self {}
+    }
+
     pub(super) fn moved(&mut self, _: &Here) {
         match *self {}
     }

@@ -1,5 +1,6 @@
 //! Opening a connection on any transport: the layers that the options ask for, and the text for the other player.
 
+use super::invites::{Invites, Ways, expired, has_expired};
 use super::layers::Layers;
 use super::options::{Access, Key};
 use super::paths::Paths;
@@ -17,6 +18,7 @@ use std::net::{IpAddr, SocketAddr};
 const RENDEZVOUS_PORT: u16 = 3479;
 
 const NEVER_BARE: &str = "an invite or an offer is never used bare: leave bare out";
+const BY_INVITE: &str = "a time for which invites are valid needs a host by invite";
 const NO_ADDRESS: &str = "this transport has no address for an invite";
 const NO_RENDEZVOUS: &str = "only an invite with a rendezvous can do without addresses";
 const HIDDEN: &str = "a relay hides the address of this machine only where both meet at a rendezvous: host with one, or join by an \
@@ -120,6 +122,8 @@ pub(super) struct Opened {
     layers: Layers,
     role: Role,
     share: String,
+    /// Of a host by invite.
+    invites: Option<Invites>,
 }
 
 impl<D: Datagrams> Connection<D> {
@@ -167,7 +171,7 @@ impl<D: Datagrams> Connection<D> {
             awaits_port: ports.is_some(),
             resolve: system::resolve_all,
         };
-        let Opened { mut layers, role, share } = match host {
+        let Opened { mut layers, role, share, invites } = match host {
             None => opening.host()?,
             Some(named) => opening.join(named)?,
         };
@@ -185,8 +189,8 @@ impl<D: Datagrams> Connection<D> {
             }
         };
         let chores_at = core::time::Duration::ZERO;
-        let mut connection =
-            Self { driver, layers, role, share: Share(share), key_log, ports, watch_keys: None, chores_at };
+        let share = Share(share);
+        let mut connection = Self { driver, layers, role, share, invites, key_log, ports, chores_at };
         connection.plan_chores(connection.driver.now());
         Ok(connection)
     }
@@ -196,10 +200,10 @@ impl<D: Datagrams> Connection<D> {
         match &mut self.layers {
             Layers::Bare { .. } => {}
             Layers::Reached(_, paths) => paths.moved(here),
-            Layers::Sealed(seal) => {
-                let invite = seal.public_key().map(|key| Invite::new(key, here.invited()));
-                if let Some(Ok(invite)) = invite {
-                    self.share = Share(invite.to_string());
+            Layers::Sealed(_) => {
+                if let Some(invites) = &mut self.invites {
+                    invites.take_addresses(here.invited());
+                    self.share = Share(invites.play());
                 }
             }
         }
@@ -216,6 +220,10 @@ impl Opening<'_> {
         if options.hides() && options.rendezvous.is_none() {
             return Err(ConnectError::Options { why: HIDDEN });
         }
+        if options.access != Access::Invited && options.valid_for.is_some() {
+            return Err(ConnectError::Options { why: BY_INVITE });
+        }
+        let mut invites = None;
         let address = || here.addresses.first().map_or_else(String::new, ToString::to_string);
         let (layers, share) = match options.access {
             Access::Bare | Access::Trusted => (bare(options), address()),
@@ -226,10 +234,8 @@ impl Opening<'_> {
                 (Layers::Reached(Box::new(seal), Box::new(paths)), offer.unwrap_or_default())
             }
             Access::Invited => {
-                let seal = host_seal(options)?;
-                let key = seal.public_key().ok_or(ConnectError::Randomness)?;
-                let unusable = |error: crate::InviteError| ConnectError::Text { why: error.to_string() };
-                match &options.rendezvous {
+                let mut seal = host_seal(options)?;
+                let (ways, paths) = match &options.rendezvous {
                     Some(text) => {
                         let failed = |error| ConnectError::name(text, &error);
                         let (server, others) = (self.resolve)(text, RENDEZVOUS_PORT).map_err(failed)?;
@@ -239,14 +245,8 @@ impl Opening<'_> {
                         let (paths, rendezvous) = Paths::host(self, &seal, servers, name.as_ref())?;
                         let shows = !options.hides() && !options.leaves_addresses_out;
                         let addresses = if shows { here.invited_beside_rendezvous() } else { Vec::new() };
-                        let invite = match name {
-                            None => Invite::with_rendezvous(key, addresses, rendezvous),
-                            Some(name) => {
-                                Invite::with_named_rendezvous(key, addresses, name, rendezvous.room)
-                            }
-                        };
-                        let invite = invite.map_err(unusable)?;
-                        (Layers::Reached(Box::new(seal), Box::new(paths)), invite.to_string())
+                        let named = name.map(|name| (name, rendezvous.room));
+                        (Ways { addresses, rendezvous: Some(rendezvous), named }, Some(paths))
                     }
                     None if options.leaves_addresses_out => {
                         return Err(ConnectError::Options { why: NO_RENDEZVOUS });
@@ -254,14 +254,18 @@ impl Opening<'_> {
                     None if here.addresses.is_empty() => {
                         return Err(ConnectError::Options { why: NO_ADDRESS });
                     }
-                    None => {
-                        let invite = Invite::new(key, here.invited()).map_err(unusable)?;
-                        (Layers::Sealed(Box::new(seal)), invite.to_string())
-                    }
-                }
+                    None => (Ways { addresses: here.invited(), ..Ways::default() }, None),
+                };
+                let share = invites.insert(Invites::open(ways, &mut seal, options)?).play();
+                let seal = Box::new(seal);
+                let layers = match paths {
+                    Some(paths) => Layers::Reached(seal, Box::new(paths)),
+                    None => Layers::Sealed(seal),
+                };
+                (layers, share)
             }
         };
-        Ok(Opened { layers, role: Role::Host, share })
+        Ok(Opened { layers, role: Role::Host, share, invites })
     }
 
     /// The rendezvous of an invite, and its other addresses.
@@ -299,6 +303,9 @@ impl Opening<'_> {
                 (Layers::Reached(Box::new(seal), Box::new(paths)), Vec::new(), answer.unwrap_or_default())
             }
             Named::Invited(invite) => {
+                if let Some(ago) = has_expired(invite) {
+                    return Err(expired(ago));
+                }
                 let at = if options.hides() { Vec::new() } else { invite.addresses().to_vec() };
                 let place = match self.meeting_place(invite) {
                     // Two players in one network need no server: without the internet no name is found.
@@ -328,7 +335,7 @@ impl Opening<'_> {
         };
         let is_invited = !matches!(named, Named::At(_));
         let role = Role::Join { target, at, is_invited, unfound, broadcast_key };
-        Ok(Opened { layers, role, share })
+        Ok(Opened { layers, role, share, invites: None })
     }
 }
 

@@ -4,6 +4,7 @@ use super::ConnectError;
 use super::paths::RelayPolicy;
 use crate::connect::seal::Randomness;
 use core::fmt;
+use core::time::Duration;
 use std::net::{Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 
@@ -58,6 +59,7 @@ pub struct ConnectOptions {
     pub(super) randomness: Option<Randomness>,
     pub(super) key_log: Option<PathBuf>,
     pub(super) guests: u8,
+    pub(super) valid_for: Option<Duration>,
     #[cfg(all(feature = "nat", feature = "udp"))]
     pub(super) maps_port: bool,
 }
@@ -79,6 +81,7 @@ impl Default for ConnectOptions {
             randomness: None,
             key_log: None,
             guests: 1,
+            valid_for: None,
             #[cfg(all(feature = "nat", feature = "udp"))]
             maps_port: true,
         }
@@ -192,6 +195,11 @@ impl ConnectOptions {
     /// search for paths reaches 64 at most.
     pub fn guests(self, guests: u8) -> Self {
         Self { guests, ..self }
+    }
+
+    /// Lets nobody join by the invites of this host after this time. Guests that are connected stay.
+    pub fn invites_valid_for(self, valid_for: Duration) -> Self {
+        Self { valid_for: Some(valid_for), ..self }
     }
 
     /// Takes random bytes from this source instead of the operating system: for a browser, and for simulations.

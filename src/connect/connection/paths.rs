@@ -190,6 +190,11 @@ impl Paths {
         self.nat.allow_streams();
     }
 
+    /// Sets how many spectators may be searched for besides the other guests.
+    pub(super) fn expect_spectators(&mut self, spectators: u8) {
+        self.nat.expect_spectators(spectators);
+    }
+
     /// This machine has other addresses.
     pub(super) fn moved(&mut self, here: &Here) {
         self.nat.set_addresses(here.candidates(self.nat.server()));

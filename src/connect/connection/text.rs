@@ -43,7 +43,7 @@ impl Named {
             let text: String = text.chars().take(MAX_REPEATED).collect();
             let text = shown(&text);
             return Err(because(format!(
-                "\"{text}\" is neither an invite (rebout:1:...) nor an address with a port (192.0.2.1:7000)"
+                "\"{text}\" is neither an invite (rebout:2:...) nor an address with a port (192.0.2.1:7000)"
             )));
         }
         system::resolve(text, 0).map(Self::At).map_err(|error| ConnectError::name(text, &error))

@@ -1,9 +1,7 @@
 //! Spectators at a connection: their invite at a host, and the host of a spectator.
 
 use super::{ConnectError, Connection, Role};
-use crate::Invite;
 use crate::net::Datagrams;
-use crate::protocol::PeerRole;
 use std::net::SocketAddr;
 
 impl<D: Datagrams> Connection<D> {
@@ -13,23 +11,23 @@ impl<D: Datagrams> Connection<D> {
     /// # Errors
     /// If this machine does not host by invite.
     pub fn admit_spectators(&mut self, spectators: u8, broadcast_key: [u8; 32]) -> Result<(), ConnectError> {
-        const NO_INVITE: ConnectError =
-            ConnectError::Options { why: "only a host by invite can have spectators" };
-        if self.share.0.parse::<Invite>().is_err() || !self.is_host() {
-            return Err(NO_INVITE);
+        let no_invite = ConnectError::Options { why: "only a host by invite can have spectators" };
+        if let Some(paths) = self.layers.paths_mut() {
+            paths.expect_spectators(spectators);
         }
-        let seal = self.layers.seal_mut().ok_or(NO_INVITE)?;
-        let key = seal.add_access(PeerRole::Spectator, None, spectators)?;
-        self.watch_keys = Some((key, broadcast_key));
-        Ok(())
+        match (&mut self.invites, self.layers.seal_mut()) {
+            (Some(invites), Some(seal)) => {
+                self.chores_at = core::time::Duration::ZERO;
+                invites.issue_to_watch(seal, spectators, broadcast_key)
+            }
+            _ => Err(no_invite),
+        }
     }
 
     /// The text for spectators, who can watch with it and not play. `None` if there are none.
     #[must_use]
     pub fn share_to_watch(&self) -> Option<String> {
-        let (key, broadcast_key) = self.watch_keys?;
-        let invite: Invite = self.share.0.parse().ok()?;
-        Some(invite.to_watch(key, broadcast_key).to_string())
+        self.invites.as_ref()?.watch()
     }
 
     /// The inner address of the host and the key of its broadcast, if this machine has joined by an invite to watch.

@@ -8,7 +8,7 @@ use crate::shown;
 
 /// The reason why a text is no invite that can be used, in words for the player who pasted it.
 ///
-/// Characters are counted from 1 after `rebout:1:`, without spaces and line breaks. No message repeats a character of the
+/// Characters are counted from 1 after `rebout:2:`, without spaces and line breaks. No message repeats a character of the
 /// key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -63,6 +63,11 @@ pub enum InviteError {
         /// The first part that this version does not know.
         unknown: Option<u8>,
     },
+    /// A part of a later version that must not be ignored.
+    Critical {
+        /// Its kind.
+        kind: u8,
+    },
 }
 
 /// The mistake that explains a wrong checksum.
@@ -78,7 +83,7 @@ pub enum Mistake {
 
 impl fmt::Display for InviteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.about("invite", "rebout:1:", f)
+        self.about("invite", "rebout:2:", f)
     }
 }
 
@@ -90,7 +95,7 @@ impl InviteError {
             Self::Version { version } => {
                 write!(
                     f,
-                    "an {noun} of version {version}; this program reads version 1: one of the two is out of date"
+                    "an {noun} of version {version}; this program reads version 2: one of the two is out of date"
                 )
             }
             Self::Character { character, at } => {
@@ -122,6 +127,12 @@ impl InviteError {
                 write!(
                     f,
                     "the {noun} needs a newer version: its only way to the host is part {kind}, unknown here"
+                )
+            }
+            Self::Critical { kind } => {
+                write!(
+                    f,
+                    "the {noun} needs a newer version: its part {kind} is unknown here and must not be ignored"
                 )
             }
             Self::NoWay { unknown: None } => write!(f, "the {noun} has no address to join"),

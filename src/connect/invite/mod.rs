@@ -3,8 +3,7 @@
 //! | file | |
 //! |---|---|
 //! | `base32` | characters without look-alikes, the bits in them, and their checksum |
-//! | `server_name` | the name of a rendezvous server
-//! | `parts` | the parts after the addresses: rendezvous, and the key of a broadcast |
+//! | `parts`, `terms`, `server_name` | the parts behind the addresses; whom an invite admits, and until when; the name of a rendezvous server |
 //! | `offer` | the two texts of manual signalling, with the feature `nat` |
 //! | `error` | why a text cannot be read, in words for a player |
 //! | `wipe` | buffers that are overwritten when they are dropped |
@@ -15,6 +14,7 @@ mod error;
 mod offer;
 mod parts;
 mod server_name;
+mod terms;
 mod wipe;
 
 pub use error::{InviteError, Mistake};
@@ -35,7 +35,7 @@ use wipe::{Wiped, wipe};
 pub const MAX_ADDRESSES_PER_FAMILY: usize = 4;
 
 const SCHEME: &str = "rebout:";
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// Two counts of addresses.
 const COUNT_BITS: usize = 3;
@@ -44,41 +44,18 @@ const V4_BITS: usize = 6 * 8;
 const V6_BITS: usize = 18 * 8;
 const KIND_BITS: usize = 5;
 
-/// The kind of a part that names a rendezvous, and its lengths in bytes.
-const RENDEZVOUS: u8 = 1;
-const RENDEZVOUS_V4_BYTES: u8 = 6 + 16;
-const RENDEZVOUS_V6_BYTES: u8 = 18 + 16;
-
-/// The kind of a part that names a rendezvous by the name of its server, and its length without the name.
-const NAMED_RENDEZVOUS: u8 = 2;
-const NAMED_RENDEZVOUS_BYTES: usize = 16 + 2;
-
-/// The kind of a part that has the public key of a broadcast: the invite is one to watch.
-const BROADCAST: u8 = 3;
-const BROADCAST_BYTES: u8 = 32;
-
 /// The longest invite that this version writes.
-const MAX_BITS: usize = 2 * COUNT_BITS
-    + KEY_BITS
-    + MAX_ADDRESSES_PER_FAMILY * (V4_BITS + V6_BITS)
-    + KIND_BITS
-    + 8
-    + RENDEZVOUS_V6_BYTES as usize * 8
-    + KIND_BITS
-    + 8
-    + (NAMED_RENDEZVOUS_BYTES + server_name::MAX_LEN) * 8
-    + KIND_BITS
-    + 8
-    + BROADCAST_BYTES as usize * 8;
+const MAX_BITS: usize =
+    2 * COUNT_BITS + KEY_BITS + MAX_ADDRESSES_PER_FAMILY * (V4_BITS + V6_BITS) + parts::MAX_BITS;
 
 /// The characters of an invite without a single address, and the most that are read: a quarter more than this version writes.
 const MIN_CHARACTERS: usize = characters_for(2 * COUNT_BITS + KEY_BITS) + CHECKSUM_LEN;
-const MAX_CHARACTERS: usize = 512;
+const MAX_CHARACTERS: usize = 640;
 const _: () = assert!(characters_for(MAX_BITS) + CHECKSUM_LEN <= MAX_CHARACTERS);
 
 /// The right to join a host, and the ways to reach it, as one line of text.
 ///
-/// The text is `rebout:1:` and 68 characters for one IPv4 address, 77 in all. Digits and letters
+/// The text is `rebout:2:` and 68 characters for one IPv4 address, 77 in all. Digits and letters
 /// without I, L, O and U; either case is read, look-alikes are read as the characters that they look like, and white space
 /// is skipped. The last six characters are a checksum: every wrong character and every swap of neighbours is noticed.
 ///
@@ -97,18 +74,16 @@ const _: () = assert!(characters_for(MAX_BITS) + CHECKSUM_LEN <= MAX_CHARACTERS)
 ///
 /// # Later versions
 ///
-/// After the addresses come parts, each with a kind and a length; a rendezvous is such a part. A part of an unknown kind
-/// is skipped, because it can only be one more way to the host: what a guest may do is decided by the key alone. If no
-/// way is left without it, the invite is refused and the part is named. A change that an older version must not ignore
-/// raises the version in the text, which is refused by number.
+/// After the addresses come parts, each with a kind and a length: a rendezvous, the fingerprint of a certificate, the key of a
+/// broadcast, and the terms of an invite that has any. A part of an unknown kind below 16 is skipped, because it can only be one more way to the host; if no
+/// way is left without it, the invite is refused and the part is named. An unknown part from 16 on must not be ignored, and the
+/// invite is refused.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Invite {
     key: [u8; 32],
     /// Those of IPv4 first.
     addresses: Vec<SocketAddr>,
-    rendezvous: Option<Rendezvous>,
-    named: Option<(ServerName, Room)>,
-    broadcast: Option<[u8; 32]>,
+    parts: Parts,
 }
 
 /// The host's room at a rendezvous.
@@ -130,7 +105,7 @@ impl Invite {
     ///
     /// For an address that nobody can join, for more than [`MAX_ADDRESSES_PER_FAMILY`] of a family, and for none at all.
     pub fn new(key: [u8; 32], addresses: impl IntoIterator<Item = SocketAddr>) -> Result<Self, InviteError> {
-        Self::of(key, addresses, None, None)
+        Self::of(key, addresses, Parts::default())
     }
 
     /// An invite with a rendezvous, and with addresses if the host has any.
@@ -143,7 +118,7 @@ impl Invite {
         addresses: impl IntoIterator<Item = SocketAddr>,
         rendezvous: Rendezvous,
     ) -> Result<Self, InviteError> {
-        Self::of(key, addresses, Some(rendezvous), None)
+        Self::of(key, addresses, Parts { rendezvous: Some(rendezvous), ..Parts::default() })
     }
 
     /// An invite with the name of a rendezvous server and the host's room there, and with addresses if the host has any.
@@ -157,17 +132,16 @@ impl Invite {
         server: ServerName,
         room: [u8; 16],
     ) -> Result<Self, InviteError> {
-        Self::of(key, addresses, None, Some((server, room)))
+        Self::of(key, addresses, Parts { named: Some((server, room)), ..Parts::default() })
     }
 
     fn of(
         key: [u8; 32],
         addresses: impl IntoIterator<Item = SocketAddr>,
-        rendezvous: Option<Rendezvous>,
-        named: Option<(ServerName, Room)>,
+        parts: Parts,
     ) -> Result<Self, InviteError> {
         // From here on the key is wiped if an address is refused.
-        let mut invite = Self { key, addresses: Vec::new(), rendezvous: None, named, broadcast: None };
+        let mut invite = Self { key, addresses: Vec::new(), parts };
         let mut counts = [0; 2];
         let found = &mut invite.addresses;
         for addr in addresses {
@@ -182,35 +156,12 @@ impl Invite {
             }
         }
         found.sort_by_key(SocketAddr::is_ipv6);
-        invite.rendezvous = match rendezvous {
-            Some(Rendezvous { server, room }) => Some(Rendezvous { server: joinable(server)?, room }),
-            None if found.is_empty() && invite.named.is_none() => {
-                return Err(InviteError::NoWay { unknown: None });
-            }
-            None => None,
-        };
+        if let Some(rendezvous) = &mut invite.parts.rendezvous {
+            rendezvous.server = joinable(rendezvous.server)?;
+        } else if found.is_empty() && invite.parts.named.is_none() {
+            return Err(InviteError::NoWay { unknown: None });
+        }
         Ok(invite)
-    }
-
-    /// An invite to watch a match at the same host: by another key of it, and with the public key of its broadcast. The right to play cannot
-    /// be derived from it.
-    #[must_use]
-    pub fn to_watch(&self, key: [u8; 32], broadcast_key: [u8; 32]) -> Self {
-        let mut invite = self.clone();
-        wipe(&mut invite.key);
-        (invite.key, invite.broadcast) = (key, Some(broadcast_key));
-        invite
-    }
-
-    fn with_broadcast(mut self, broadcast: Option<[u8; 32]>) -> Self {
-        self.broadcast = broadcast;
-        self
-    }
-
-    /// The public key of the broadcast, if this is an invite to watch.
-    #[must_use]
-    pub fn broadcast_key(&self) -> Option<[u8; 32]> {
-        self.broadcast
     }
 
     /// The key of the host. It is the right to join: show it to nobody.
@@ -228,13 +179,68 @@ impl Invite {
     /// The rendezvous.
     #[must_use]
     pub fn rendezvous(&self) -> Option<&Rendezvous> {
-        self.rendezvous.as_ref()
+        self.parts.rendezvous.as_ref()
     }
 
     /// The name of a rendezvous server, and the host's room there.
     #[must_use]
     pub fn named_rendezvous(&self) -> Option<(&ServerName, [u8; 16])> {
-        self.named.as_ref().map(|(server, room)| (server, *room))
+        self.parts.named.as_ref().map(|(server, room)| (server, *room))
+    }
+
+    /// An invite to watch a match at the same host: by another key of it, and with the public key of its broadcast. The right to play cannot
+    /// be derived from it.
+    #[must_use]
+    pub fn to_watch(&self, key: [u8; 32], broadcast_key: [u8; 32]) -> Self {
+        let mut invite = self.clone();
+        wipe(&mut invite.key);
+        (invite.key, invite.parts.broadcast) = (key, Some(broadcast_key));
+        invite
+    }
+
+    /// The public key of the broadcast, if this is an invite to watch.
+    #[must_use]
+    pub fn broadcast_key(&self) -> Option<[u8; 32]> {
+        self.parts.broadcast
+    }
+
+    /// The same invite for a single guest: after that one is connected, the host admits nobody else by it.
+    #[must_use]
+    pub fn for_one(mut self) -> Self {
+        self.parts.terms.is_for_one = true;
+        self
+    }
+
+    /// The same invite until a time, in seconds since 1970 (UTC).
+    #[must_use]
+    pub fn until(mut self, unix_seconds: u32) -> Self {
+        self.parts.terms.expires_at = Some(unix_seconds);
+        self
+    }
+
+    /// The same invite with the SHA-256 fingerprint of the certificate that the host has for DTLS, for a browser.
+    #[must_use]
+    pub fn with_certificate(mut self, fingerprint: [u8; 32]) -> Self {
+        self.parts.certificate = Some(fingerprint);
+        self
+    }
+
+    /// Whether it is for a single guest.
+    #[must_use]
+    pub fn is_for_one(&self) -> bool {
+        self.parts.terms.is_for_one
+    }
+
+    /// The second since 1970 (UTC) from which nobody is admitted any more.
+    #[must_use]
+    pub fn expires_at(&self) -> Option<u32> {
+        self.parts.terms.expires_at
+    }
+
+    /// The fingerprint of the host's certificate.
+    #[must_use]
+    pub fn certificate(&self) -> Option<&[u8; 32]> {
+        self.parts.certificate.as_ref()
     }
 
     fn values(&self) -> Wiped {
@@ -245,24 +251,7 @@ impl Invite {
         }
         writer.put_bytes(&self.key);
         self.addresses.iter().for_each(|addr| put_addr(&mut writer, *addr));
-        if let Some(Rendezvous { server, room }) = self.rendezvous {
-            writer.put(RENDEZVOUS, KIND_BITS);
-            writer.put(if server.is_ipv6() { RENDEZVOUS_V6_BYTES } else { RENDEZVOUS_V4_BYTES }, 8);
-            put_addr(&mut writer, server);
-            writer.put_bytes(&room);
-        }
-        if let Some((server, room)) = &self.named {
-            writer.put(NAMED_RENDEZVOUS, KIND_BITS);
-            writer.put((NAMED_RENDEZVOUS_BYTES + server.name().len()) as u8, 8);
-            writer.put_bytes(room);
-            writer.put_bytes(&server.port().to_be_bytes());
-            writer.put_bytes(server.name().as_bytes());
-        }
-        if let Some(key) = &self.broadcast {
-            writer.put(BROADCAST, KIND_BITS);
-            writer.put(BROADCAST_BYTES, 8);
-            writer.put_bytes(key);
-        }
+        self.parts.write(&mut writer);
         writer.finish(VERSION)
     }
 }
@@ -286,8 +275,9 @@ impl fmt::Debug for Invite {
         let mut shown = f.debug_struct("Invite");
         shown
             .field("addresses", &self.addresses)
-            .field("rendezvous", &self.rendezvous)
-            .field("named", &self.named.as_ref().map(|(server, _)| server))
+            .field("rendezvous", &self.parts.rendezvous)
+            .field("named", &self.parts.named.as_ref().map(|(server, _)| server))
+            .field("terms", &self.parts.terms)
             .finish_non_exhaustive()
     }
 }
@@ -369,12 +359,10 @@ fn read(values: &[u8]) -> Result<Invite, InviteError> {
     for is_ipv6 in repeat_n(false, v4).chain(repeat_n(true, v6)) {
         addresses.push(take_addr(&mut reader, is_ipv6).ok_or(ends_early)?);
     }
-    let parts = Parts::read(&mut reader)?;
-    let broadcast = parts.broadcast;
-    match Invite::of(key, addresses, parts.rendezvous, parts.named) {
-        Ok(invite) => Ok(invite.with_broadcast(broadcast)),
-        Err(InviteError::NoWay { .. }) => Err(InviteError::NoWay { unknown: parts.unknown }),
-        Err(error) => Err(error),
+    let (parts, unknown) = Parts::read(&mut reader)?;
+    match Invite::of(key, addresses, parts) {
+        Err(InviteError::NoWay { .. }) => Err(InviteError::NoWay { unknown }),
+        result => result,
     }
 }
 

@@ -141,8 +141,6 @@ pub struct NatConfig {
     /// How many guests a host expects at once: one, unless something else is set. It searches for paths to eight peers at
     /// least and to 64 at most.
     pub guests: u8,
-    /// How many spectators a host expects besides them. It searches for paths to 64 at most.
-    pub spectators: u8,
     /// The STUN server that manual signalling asks for the address outside of the router. A rendezvous answers STUN too.
     pub stun: Option<SocketAddr>,
     /// The name of the rendezvous. The room of a host is a function of it instead of the server's address.
@@ -163,7 +161,6 @@ impl NatConfig {
             relay: RelayPolicy::Allow,
             randomness: Randomness::System,
             guests: 1,
-            spectators: 0,
             stun: None,
             server_name: None,
             other_servers: Vec::new(),
@@ -246,7 +243,7 @@ impl NatTraversal {
     fn new(config: NatConfig, mut signalling: Signalling, manual: Manual) -> Result<Self, SealError> {
         signalling.set_others(config.other_servers.iter().copied().map(canonical).collect());
         Ok(Self {
-            searches: Searches::new(config.guests, config.spectators),
+            searches: Searches::new(config.guests),
             endpoint: Endpoint::new(config, signalling.server())?,
             relay: Relay::new(),
             report: Report::new(signalling.first_progress()),
@@ -354,6 +351,11 @@ impl NatTraversal {
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Duration> {
         self.outbox.deadline()
+    }
+
+    /// A host expects so many spectators besides its other guests: none, unless this was called. It searches for paths to 64 at most.
+    pub fn expect_spectators(&mut self, spectators: u8) {
+        self.searches.expect_spectators(spectators);
     }
 
     /// The room of a host, for its [`Invite`](crate::Invite). `None` for a joiner.

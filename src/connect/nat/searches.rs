@@ -70,12 +70,16 @@ pub(super) fn is_gone(now: Time, seal: &Seal, search: &Search) -> bool {
 }
 
 impl Searches {
-    /// No searches yet, of a machine that expects so many guests, and so many spectators besides them.
-    pub(super) fn new(guests: u8, spectators: u8) -> Self {
-        let others = usize::from(guests).clamp(MIN_SEARCHES, MAX_SEARCHES);
-        let max = Max { others, spectators: usize::from(spectators).min(MAX_SEARCHES) };
+    /// No searches yet, of a machine that expects so many guests, and no spectators.
+    pub(super) fn new(guests: u8) -> Self {
+        let max = Max { others: usize::from(guests).clamp(MIN_SEARCHES, MAX_SEARCHES), spectators: 0 };
         let (list, budget, ask) = (Vec::new(), Budget::default(), (Time::ZERO, ASK_AFTER));
         Self { list, max, budget, restart_at: Time::ZERO, ask, empty_since: None }
+    }
+
+    /// Sets how many spectators may be searched for too.
+    pub(super) fn expect_spectators(&mut self, spectators: u8) {
+        self.max.spectators = usize::from(spectators).min(MAX_SEARCHES);
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -234,7 +238,7 @@ mod tests {
     #[test]
     fn a_host_is_idle_a_while_after_its_last_guest() {
         let at = |secs| Time::ZERO + Span::from_secs(secs);
-        let mut searches = Searches::new(1, 0);
+        let mut searches = Searches::new(1);
         assert!(
             !searches.are_idle(at(1), 0) && !searches.are_idle(at(20), 0) && searches.are_idle(at(21), 0)
         );
@@ -246,8 +250,12 @@ mod tests {
 
     #[test]
     fn a_server_searches_for_at_most_64_peers() {
-        let max = |guests| Searches::new(guests, guests).max;
-        assert_eq!([1, 8, 12, 64, 200].map(|guests| max(guests).others), [8, 8, 12, 64, 64]);
-        assert_eq!([0, 1, 64, 200].map(|guests| max(guests).spectators), [0, 1, 64, 64]);
+        assert_eq!([1, 8, 12, 64, 200].map(|guests| Searches::new(guests).max.others), [8, 8, 12, 64, 64]);
+        let spectators = |spectators| {
+            let mut searches = Searches::new(1);
+            searches.expect_spectators(spectators);
+            searches.max.spectators
+        };
+        assert_eq!([0, 1, 64, 200].map(spectators), [0, 1, 64, 64]);
     }
 }

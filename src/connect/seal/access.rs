@@ -40,6 +40,8 @@ pub(super) struct Admission {
     pub(super) role: PeerRole,
     /// The only address that is answered, for a seal that joins it and may be joined by it.
     pub(super) only: Option<SocketAddr>,
+    /// Whether it admits nobody else once a guest by it is confirmed.
+    pub(super) is_for_one: bool,
 }
 
 /// The key pair, and the macs and cookies that go with it. Cookies have a key of their own, which binds them to version, pattern and key.
@@ -103,6 +105,10 @@ impl Access {
 
     pub(super) fn only(&self) -> Option<SocketAddr> {
         self.admission.only
+    }
+
+    pub(super) fn is_for_one(&self) -> bool {
+        self.admission.is_for_one
     }
 
     /// The keys of an invite; `None` by address.
@@ -213,7 +219,7 @@ mod tests {
     fn access(pattern: Pattern) -> Access {
         let mut random = Random::new(Randomness::Seeded(1)).unwrap();
         let secret = random.next_secret();
-        let admission = Admission { pattern, role: PeerRole::Player, only: None };
+        let admission = Admission { pattern, role: PeerRole::Player, only: None, is_for_one: false };
         Access::new(AccessId::FIRST, admission, secret, &mut random)
     }
 

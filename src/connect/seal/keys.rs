@@ -1,6 +1,6 @@
 //! The keys of a host, for its owner: each admits guests in one role, and none can be derived from another.
 
-use super::access::{Access, Admission};
+use super::access::{Access, AccessId, Admission};
 use super::random::Secret;
 use super::{Seal, SealError};
 use crate::protocol::PeerRole;
@@ -36,11 +36,29 @@ impl Seal {
         secret: Option<[u8; KEY_LEN]>,
         guests: u8,
     ) -> Result<[u8; KEY_LEN], SealError> {
+        self.add(role, false, secret, guests)
+    }
+
+    /// As [`add_access`](Self::add_access) with a key that is drawn, for a single guest: once that one is confirmed, the key admits nobody else.
+    ///
+    /// # Errors
+    /// As [`add_access`](Self::add_access).
+    pub fn add_access_for_one(&mut self, role: PeerRole, guests: u8) -> Result<[u8; KEY_LEN], SealError> {
+        self.add(role, true, None, guests)
+    }
+
+    fn add(
+        &mut self,
+        role: PeerRole,
+        is_for_one: bool,
+        secret: Option<[u8; KEY_LEN]>,
+        guests: u8,
+    ) -> Result<[u8; KEY_LEN], SealError> {
         if guests == 0 {
             return Err(SealError::NoGuests);
         }
         let secret = secret.map_or_else(|| self.random.next_secret(), Secret);
-        let admission = Admission { pattern: Pattern::Invite, role, only: None };
+        let admission = Admission { pattern: Pattern::Invite, role, only: None, is_for_one };
         let host = self.host.get_or_insert_default();
         let added = host.add(admission, secret, &mut self.random).and_then(Access::invite_keys);
         let public = added.ok_or(SealError::TooManyKeys)?.public;
@@ -53,10 +71,30 @@ impl Seal {
     pub fn revoke(&mut self, public_key: &[u8; KEY_LEN]) -> bool {
         let Some(host) = &mut self.host else { return false };
         let Some(access) = host.keyed(public_key) else { return false };
-        host.remove(access);
+        self.close(access);
+        true
+    }
+
+    /// A guest by this key is confirmed.
+    pub(super) fn admitted(&mut self, access: Option<AccessId>) {
+        let admitting = self.host.as_ref().zip(access).and_then(|(host, access)| host.access(access));
+        if let Some(access) = admitting.filter(|access| access.is_for_one()).map(Access::id) {
+            self.close(access);
+        }
+    }
+
+    fn close(&mut self, access: AccessId) {
+        if let Some(host) = &mut self.host {
+            host.remove(access);
+        }
         self.associations.revoke(access);
         self.out.stir();
-        true
+    }
+
+    /// Whether somebody may join by this key.
+    #[must_use]
+    pub fn admits_by(&self, public_key: &[u8; KEY_LEN]) -> bool {
+        self.host.as_ref().is_some_and(|host| host.keyed(public_key).is_some())
     }
 
     /// The public key of the invite to play; `None` if this seal accepts nobody by invite. It is a secret of those who may join.

@@ -210,7 +210,7 @@ impl Seal {
     ) -> Result<Self, SealError> {
         let mut seal = Self::new(randomness)?;
         let secret = secret.unwrap_or_else(|| seal.random.next_secret());
-        let admission = Admission { pattern, role: PeerRole::Player, only };
+        let admission = Admission { pattern, role: PeerRole::Player, only, is_for_one: false };
         seal.host.get_or_insert_default().add(admission, secret, &mut seal.random);
         Ok(seal)
     }

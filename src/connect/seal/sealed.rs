@@ -301,6 +301,7 @@ impl<'a> Sealed<'a, dyn Protocol + 'a> {
         while let Some(other) = self.seal.associations.position(is_other) {
             self.forget(now, other);
         }
+        self.seal.admitted(peer.access);
         self.tell(now, inner_addr);
         self.drop_unkept(now, inner_addr, role);
         Ok(self.seal.associations.numbered(index).unwrap_or(at))

@@ -140,6 +140,8 @@ pub enum LobbyError {
     Full,
     /// The host declined.
     Declined,
+    /// The invite is to watch a match, and not to play.
+    Watching,
     /// The host stopped sending its first state.
     FirstStateStalled {
         /// The bytes that are here.
@@ -183,6 +185,7 @@ impl fmt::Display for LobbyError {
             }
             Self::Full => f.write_str("the host has its opponent already"),
             Self::Declined => f.write_str("the host declined"),
+            Self::Watching => f.write_str("this is an invite to watch, and not to play"),
             Self::NotAgreed => f.write_str("the two machines have not agreed on a match yet"),
         }
     }

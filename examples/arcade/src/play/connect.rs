@@ -30,7 +30,7 @@ impl Target {
         match text.parse::<Invite>() {
             Ok(_) => Ok(Self { text: text.to_owned(), is_bare }),
             Err(InviteError::NotAnInvite) => Err(format!(
-                "{} is no invite, which begins with rebout:1: (only a server without encryption is joined by its address, with --bare)",
+                "{} is no invite, which begins with rebout:2: (only a server without encryption is joined by its address, with --bare)",
                 stage::quoted(text)
             )),
             Err(error) => Err(error.to_string()),

@@ -168,7 +168,7 @@ fn without_an_answer_the_player_is_told_what_to_try() {
         ("127.0.0.1:9 --bare --timeout 2".to_owned(), neither.to_owned()),
         (
             "127.0.0.1:9".to_owned(),
-            "arcade: '127.0.0.1:9' is no invite, which begins with rebout:1:".to_owned(),
+            "arcade: '127.0.0.1:9' is no invite, which begins with rebout:2:".to_owned(),
         ),
         (gone[..60].to_owned(), "arcade: the invite ".to_owned()),
     ];

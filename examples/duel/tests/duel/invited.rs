@@ -177,10 +177,10 @@ fn bad_invites_and_contradictions_are_refused_in_words() {
         assert!(read.addresses().contains(&address.parse().expect("an address")), "{read:?}");
     }
     let cut = &invite[..invite.len() - 20];
-    let typo = invite.replace("rebout:1:", "rebout:2:");
+    let typo = invite.replace("rebout:2:", "rebout:3:");
     for (args, words) in [
         (&["join", cut][..], "the invite is cut: "),
-        (&["join", &typo], "an invite of version 2"),
+        (&["join", &typo], "an invite of version 3"),
         (&["join", &invite, "--bare"], "an invite or an offer is never used bare"),
         (&["host", "--public", "0.0.0.0"], "nobody can join 0.0.0.0"),
         (&["host", "--open", "--bare"], "cannot be used with"),

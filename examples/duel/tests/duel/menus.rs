@@ -143,8 +143,8 @@ fn a_host_is_joined_by_what_was_typed_or_pasted() {
     // Pasted in two pieces as a sheet shows it, and from wherever the player is on the page.
     while app.act(&Act::Erase).is_none() && !value(&app, "Host").text().is_empty() {}
     choose(&mut app, "Back");
-    app.act(&Act::Paste("  rebout:1:AAAA\n   BBBB \n".to_owned()));
-    assert_eq!(app.act(&Act::Confirm), Some(Request::Join("rebout:1:AAAABBBB".to_owned())));
+    app.act(&Act::Paste("  rebout:2:AAAA\n   BBBB \n".to_owned()));
+    assert_eq!(app.act(&Act::Confirm), Some(Request::Join("rebout:2:AAAABBBB".to_owned())));
 }
 
 #[test]

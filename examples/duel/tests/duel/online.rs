@@ -122,7 +122,7 @@ impl Drop for Side {
 /// The invite that a host has printed, alone on a line and in the command for the other player.
 pub(crate) fn invite_of(host: &mut Side) -> String {
     let invite = host.expect("duel join ");
-    assert!(invite.starts_with("rebout:1:") && host.said.contains(&invite), "{:#?}", host.said);
+    assert!(invite.starts_with("rebout:2:") && host.said.contains(&invite), "{:#?}", host.said);
     invite
 }
 
@@ -264,7 +264,7 @@ fn a_full_and_an_incompatible_host_are_named_as_such() {
     drop(host);
 
     let sides = match_of(&folder.0, &[]);
-    let invite = sides[0].said.iter().find(|line| line.starts_with("rebout:1:")).expect("said");
+    let invite = sides[0].said.iter().find(|line| line.starts_with("rebout:2:")).expect("said");
     let mut third = Side::start("Cid", &["join", invite], &folder.0);
     // The error output is for the player; here the code is enough.
     assert_eq!(third.exit_code(), Some(1), "{:#?}", third.said);

@@ -41,7 +41,7 @@ const PARTS: [&str; 44] = [
     "fe80::1%eth0",
     "::1:7000",
     "192.0.2.1",
-    "rebout:1:",
+    "rebout:2:",
     "rebout-offer:1:",
     "rebout-answer:1:",
     "ABCDEFGH0123456789",

@@ -47,7 +47,7 @@ fn name_keeps_visible_characters_and_two_marks_on_each() {
 
 #[test]
 fn selected_word_is_read_without_the_picture_beside_it() {
-    assert_eq!(copied("▀▀ rebout:1:AB \n ░▒█ CD\u{200B} ▄"), "rebout:1:ABCD");
+    assert_eq!(copied("▀▀ rebout:2:AB \n ░▒█ CD\u{200B} ▄"), "rebout:2:ABCD");
 }
 
 fn cells(columns: usize) -> Cells {
