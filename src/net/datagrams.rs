@@ -35,6 +35,12 @@ pub trait Datagrams {
     /// # Errors
     /// The transport is broken.
     fn wait(&mut self, at_most: Duration) -> io::Result<()>;
+
+    /// Whether a datagram may be waiting, by the last [`wait`](Self::wait). A transport that knows that none is saves the driver
+    /// a call of [`recv`](Self::recv); its next `wait` must then end at once for one that has come in between.
+    fn may_receive(&self) -> bool {
+        true
+    }
 }
 
 /// The result of one attempt to receive.

@@ -127,9 +127,14 @@ impl<D: Datagrams> Driver<D> {
         deadline: Duration,
         done: impl Fn(&P, Duration) -> bool,
     ) -> io::Result<Duration> {
+        let mut is_first = true;
         loop {
             let now = self.now();
-            let more = self.receive(now, protocol)?;
+            // A transport without datagrams is looked at all the same if there will be no wait that tells of one.
+            let receives =
+                self.transport.may_receive() || is_first && (now >= deadline || done(protocol, now));
+            let more = receives && self.receive(now, protocol)?;
+            is_first = false;
             self.transmit(now, protocol);
             if now >= deadline || done(protocol, now) {
                 return Ok(now);

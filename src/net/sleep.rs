@@ -1,4 +1,5 @@
-//! Sleeping with a finer resolution than the poller's, without missing datagrams.
+//! Sleeping with a finer resolution than the poller's, without missing datagrams: `sleep_on` where the system has such a call, and
+//! `sleep` elsewhere and for several sources.
 
 use mio::{Events, Poll};
 use std::io::{self, ErrorKind};
@@ -15,6 +16,8 @@ const MAX_POLL: Duration = Duration::from_secs(3_600);
 /// The cause that ended a sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Woken {
+    /// The time is over, and no datagram is waiting.
+    Timeout,
     /// The time was over, or a datagram or a waker came; perhaps before the requested time.
     Up,
     /// A signal interrupted it.
@@ -34,5 +37,19 @@ pub(crate) fn sleep(poll: &mut Poll, events: &mut Events, time: Duration) -> io:
         Ok(()) => Ok(Woken::Up),
         Err(error) if error.kind() == ErrorKind::Interrupted => Ok(Woken::Interrupted),
         Err(error) => Err(error),
+    }
+}
+
+/// Sleeps for at most `time`, to the nanosecond, until the socket has a datagram or an error to tell.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn sleep_on(socket: &impl std::os::fd::AsFd, time: Duration) -> io::Result<Woken> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let time = time.min(MAX_POLL);
+    let time = Timespec { tv_sec: time.as_secs() as _, tv_nsec: time.subsec_nanos().into() };
+    match poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&time)) {
+        Ok(0) => Ok(Woken::Timeout),
+        Ok(_) => Ok(Woken::Up),
+        Err(rustix::io::Errno::INTR) => Ok(Woken::Interrupted),
+        Err(error) => Err(error.into()),
     }
 }

@@ -120,6 +120,12 @@ impl DatagramSocket {
         let _ = poll.registry().deregister(&mut before.mio);
     }
 
+    /// Sleeps for at most `time`, until a datagram comes.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    pub(crate) fn sleep(&self, time: std::time::Duration) -> io::Result<super::sleep::Woken> {
+        super::sleep::sleep_on(&self.mio, time)
+    }
+
     pub(crate) fn stats(&self) -> UdpStats {
         self.stats
     }

@@ -36,9 +36,11 @@ pub type UdpDriver = Driver<Udp>;
 #[derive(Debug)]
 pub struct Udp {
     socket: DatagramSocket,
-    /// Whether the poller watches the socket. It does from the first wait on: a loop that never waits does not pay for a
-    /// poller that is told of every datagram.
+    /// Whether the poller watches the socket. It does from the first wait in the poller on: other loops do not pay for a poller
+    /// that is told of every datagram.
     watched: bool,
+    /// Whether the last wait found no datagram.
+    is_empty: bool,
     /// Streams to and from servers, if there may be any.
     #[cfg(feature = "tls")]
     streams: Option<Box<Streams>>,
@@ -54,6 +56,7 @@ impl Udp {
         Ok(Self {
             socket,
             watched: false,
+            is_empty: false,
             #[cfg(feature = "tls")]
             streams: None,
             poll,
@@ -65,12 +68,38 @@ impl Udp {
     fn rebind(&mut self, addr: SocketAddr) -> io::Result<()> {
         let before = std::mem::replace(&mut self.socket, DatagramSocket::bind(addr)?);
         self.socket.replace(before, &self.poll);
-        self.watched = false;
+        (self.watched, self.is_empty) = (false, false);
         #[cfg(feature = "tls")]
         if let Some(streams) = &mut self.streams {
             streams.reset();
         }
         Ok(())
+    }
+
+    fn sleep(&mut self, at_most: Duration) -> io::Result<Woken> {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        if !self.has_streams() {
+            return self.socket.sleep(at_most);
+        }
+        if !self.watched {
+            // A datagram that is there already is told at once.
+            self.socket.watch(&self.poll, SOCKET)?;
+            self.watched = true;
+        }
+        let woken = sleep(&mut self.poll, &mut self.events, at_most)?;
+        #[cfg(feature = "tls")]
+        if let Some(streams) = &mut self.streams {
+            streams.note(&self.events);
+        }
+        Ok(woken)
+    }
+
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    fn has_streams(&self) -> bool {
+        #[cfg(feature = "tls")]
+        return self.streams.is_some();
+        #[cfg(not(feature = "tls"))]
+        false
     }
 
     #[cfg(feature = "tls")]
@@ -79,6 +108,7 @@ impl Udp {
             Some(streams) => Ok(streams),
             none => {
                 self.events = Events::with_capacity(STREAM_EVENTS);
+                self.is_empty = false;
                 Ok(none.insert(Box::new(Streams::new(&self.poll)?)))
             }
         }
@@ -111,19 +141,17 @@ impl Datagrams for Udp {
     }
 
     fn wait(&mut self, at_most: Duration) -> io::Result<()> {
-        if !self.watched {
-            // A datagram that is there already is told at once.
-            self.socket.watch(&self.poll, SOCKET)?;
-            self.watched = true;
-        }
-        if sleep(&mut self.poll, &mut self.events, at_most)? == Woken::Interrupted {
+        let woken = self.sleep(at_most)?;
+        self.is_empty = woken == Woken::Timeout;
+        if woken == Woken::Interrupted {
             self.socket.interrupted();
         }
-        #[cfg(feature = "tls")]
-        if let Some(streams) = &mut self.streams {
-            streams.note(&self.events);
-        }
         Ok(())
+    }
+
+    #[inline]
+    fn may_receive(&self) -> bool {
+        !self.is_empty
     }
 }
 

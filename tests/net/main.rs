@@ -6,6 +6,7 @@ mod driver;
 mod memory;
 mod nat;
 mod network;
+mod system_calls;
 mod udp;
 mod udp_match;
 mod world;
