@@ -29,7 +29,11 @@ const MAX_SENDS_OVER: usize = 24;
 /// How many of the packets that carried a message are remembered: an ack of any of them acknowledges the message.
 const REMEMBERED: usize = 4;
 
-/// Both directions of the ordered messages of one connection. All memory is taken at the start.
+/// The bytes that each message has room for from the start: more than any but an autopsy and the game's own. A longer message takes
+/// memory the first time, which its place keeps.
+const SHORT: usize = 32;
+
+/// Both directions of the ordered messages of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Reliable {
     outgoing: Vec<Outgoing>,
@@ -94,9 +98,13 @@ impl Reliable {
             missing_since: None,
         };
         // A clone of a vector keeps no spare room.
-        this.outgoing.iter_mut().for_each(|slot| slot.bytes.reserve_exact(MAX_LEN));
-        this.incoming.iter_mut().for_each(|slot| slot.bytes.reserve_exact(MAX_LEN));
+        this.reserve(SHORT);
         this
+    }
+
+    fn reserve(&mut self, len: usize) {
+        self.outgoing.iter_mut().for_each(|slot| slot.bytes.reserve_exact(len));
+        self.incoming.iter_mut().for_each(|slot| slot.bytes.reserve_exact(len));
     }
 
     /// Begins both directions at these numbers. They come from the token, so that a stranger has to guess them.
@@ -147,11 +155,11 @@ impl Reliable {
         if under_way >= limit {
             return Err(QueueFull);
         }
-        let slot = &mut self.outgoing[usize::from(self.next % KEPT)];
-        slot.bytes.resize(MAX_LEN, 0);
+        let mut bytes = [0; MAX_LEN];
         let message = Message::Ordered { number: self.next, body };
-        let len = message.encode(&mut slot.bytes).map_err(|_| QueueFull)?;
-        slot.bytes.truncate(len);
+        let len = message.encode(&mut bytes).map_err(|_| QueueFull)?;
+        let slot = &mut self.outgoing[usize::from(self.next % KEPT)];
+        refill(&mut slot.bytes, &bytes[..len]);
         (slot.sent_as, slot.sends, slot.due, slot.queued_at) = ([None; REMEMBERED], 0, now, now);
         slot.acknowledged = false;
         self.next = self.next.wrapping_add(1);
@@ -241,8 +249,7 @@ impl Reliable {
             self.missing_since.get_or_insert(now);
         }
         let slot = &mut self.incoming[usize::from(number % IN_FLIGHT)];
-        slot.bytes.clear();
-        slot.bytes.extend_from_slice(payload);
+        refill(&mut slot.bytes, payload);
         slot.here = true;
     }
 
@@ -260,9 +267,23 @@ impl Reliable {
     }
 }
 
+/// Replaces the contents, and takes no more memory than they need.
+fn refill(bytes: &mut Vec<u8>, contents: &[u8]) {
+    bytes.clear();
+    bytes.reserve_exact(contents.len());
+    bytes.extend_from_slice(contents);
+}
+
 /// Only a server and its clients need these.
 #[cfg(any(test, feature = "authority"))]
 impl Reliable {
+    /// With room for messages of any length, because a server sends long ones all the time.
+    pub(crate) fn roomy() -> Self {
+        let mut this = Self::new();
+        this.reserve(MAX_LEN);
+        this
+    }
+
     /// Forgets both directions and counts from 0 again, in the same memory.
     pub(crate) fn reset(&mut self) {
         (self.first, self.next, self.kept, self.expected, self.missing_since) = (0, 0, 0, 0, None);

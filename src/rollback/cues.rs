@@ -13,7 +13,8 @@ struct Entry {
 /// Tracks every cue from its start to its cancel or confirm, across resimulations.
 #[derive(Clone, Debug)]
 pub(super) struct CueLedger {
-    entries: Box<[Entry; SLOTS]>,
+    /// One for each frame that is not settled, at its number modulo their count, a power of two.
+    entries: Box<[Entry]>,
     /// The number of cues in the entry of each frame; 0 for every frame that is settled or not stepped yet.
     lens: [u8; SLOTS],
     /// Cues that a resimulated step of this `advance` no longer requested.
@@ -35,7 +36,7 @@ impl CueLedger {
         // One `advance` can step a whole window of frames again, and one new. All memory is allocated here.
         let max_changes = (window as usize + 1) * Cues::MAX;
         Self {
-            entries: Box::new([Entry::default(); SLOTS]),
+            entries: vec![Entry::default(); (2 * window as usize + 2).next_power_of_two().min(SLOTS)].into(),
             lens: [0; SLOTS],
             gone: Vec::with_capacity(max_changes),
             fresh: Vec::with_capacity(max_changes),
@@ -83,7 +84,8 @@ impl CueLedger {
     /// Compares the cues of `frame` with those of its last step: equal ones keep their id, the others go to `fresh`
     /// and `gone`.
     fn compare(&mut self, frame: Frame, cues: &Cues) {
-        let entry = &mut self.entries[slot(frame)];
+        let at = self.at(frame);
+        let entry = &mut self.entries[at];
         let len = &mut self.lens[slot(frame)];
         let before = entry.started;
         let before = &before[..usize::from(*len)];
@@ -149,9 +151,15 @@ impl CueLedger {
         }
     }
 
+    /// The place of a frame's entry.
+    fn at(&self, frame: Frame) -> usize {
+        frame.0 as usize & (self.entries.len() - 1)
+    }
+
     fn enter(&mut self, frame: Frame, cue: Cue, id: CueId) {
+        let at = self.at(frame);
         let len = &mut self.lens[slot(frame)];
-        self.entries[slot(frame)].started[usize::from(*len)] = (cue, id);
+        self.entries[at].started[usize::from(*len)] = (cue, id);
         *len += 1;
     }
 
@@ -159,7 +167,7 @@ impl CueLedger {
     #[inline]
     pub(super) fn settled(&mut self, frame: Frame) {
         if self.lens[slot(frame)] != 0 {
-            self.left_out += u64::from(self.entries[slot(frame)].left_out);
+            self.left_out += u64::from(self.entries[self.at(frame)].left_out);
             self.release(frame, CueChange::Confirm);
         }
     }
@@ -169,7 +177,7 @@ impl CueLedger {
     pub(super) fn withdraw(&mut self, start: Frame, current: Frame) {
         for frame in start.until(current) {
             let len = core::mem::take(&mut self.lens[slot(frame)]);
-            for &(cue, id) in &self.entries[slot(frame)].started[..usize::from(len)] {
+            for &(cue, id) in &self.entries[self.at(frame)].started[..usize::from(len)] {
                 self.gone.push((frame, cue, id));
             }
         }
@@ -186,7 +194,7 @@ impl CueLedger {
     /// Emits `change` for every cue of a frame, and frees its entry.
     fn release(&mut self, frame: Frame, change: CueChange) {
         let len = core::mem::take(&mut self.lens[slot(frame)]);
-        for &(cue, id) in &self.entries[slot(frame)].started[..usize::from(len)] {
+        for &(cue, id) in &self.entries[self.at(frame)].started[..usize::from(len)] {
             self.events.push(CueEvent { id, cue, frame, change });
         }
     }

@@ -3,6 +3,7 @@
 
 mod authority;
 mod engine;
+mod heap;
 #[cfg(feature = "nat")]
 mod nat;
 mod net;
@@ -29,6 +30,7 @@ fn main() {
     assert_eq!((calls, bytes), (1, 8), "the counter counts");
     authority::all();
     engine::all();
+    heap::all();
     net::all();
     #[cfg(feature = "seal")]
     online::all();

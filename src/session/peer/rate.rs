@@ -17,8 +17,9 @@ const OVERDUE_FRAMES: u32 = 4;
 /// The RTT that is assumed before the first ack.
 const FIRST_RTT: Span = Span::from_secs(1);
 
-/// How many frames back the time and the count of sending are remembered: more than an RTT can be.
-const REMEMBERED: u32 = 512;
+/// How many frames back the time and the count of sending are remembered. At most 60 inputs are unacknowledged, and no packet is
+/// taken that acknowledges 60 fewer than another one before.
+const REMEMBERED: u32 = 128;
 
 /// A rate controller: decides how many packets go out for a frame, from the loss that the peer reports and from the
 /// RTT of input acks.

@@ -131,7 +131,7 @@ impl ClientEnd for ClientLink {
         let deltas = || Deltas { baselines: Baselines::new(), asked: None };
         Self {
             connection: Connection::new(Time::ZERO, first, OF_SERVER),
-            reliable: Reliable::new(),
+            reliable: Reliable::roomy(),
             newest_inputs: [(0, None); REMEMBERED],
             accepted: false,
             is_seated: false,

@@ -67,7 +67,7 @@ impl ServerEnd for ServerLink {
     fn idle(_: u32) -> Self {
         Self {
             connection: Connection::new(Time::ZERO, 0, OF_CLIENT),
-            reliable: Reliable::new(),
+            reliable: Reliable::roomy(),
             marks: [0; IN_FLIGHT as usize],
             holdings: Holdings::new(),
         }

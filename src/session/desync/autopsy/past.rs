@@ -76,7 +76,7 @@ mod tests {
     fn at_most_600_inputs_lead_from_a_base_to_a_target() {
         let game = Still { hp: 1 };
         let engine = Rollback::new(EngineConfig::default(), &game);
-        let mut archive = Archive::new(30, true, || game);
+        let mut archive = Archive::new(200, true, || game);
         (0..700).for_each(|frame| archive.settled(Frame(frame), Inputs::default()));
         let past = Past::new(&archive, &engine);
         let between =

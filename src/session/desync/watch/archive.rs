@@ -7,8 +7,8 @@ use crate::{Fields, Frame, Inputs};
 use core::mem;
 use core::num::NonZero;
 
-/// How many frames of confirmed inputs are kept: those of several checksums and of a long round trip.
-const INPUTS: u32 = 1_024;
+/// The most frames of confirmed inputs that are kept: those from the oldest state with a checksum on.
+const MAX_INPUTS: u32 = 1_024;
 
 /// The fewest states with a checksum that are kept.
 const MIN_CHECKPOINTS: u32 = 4;
@@ -51,7 +51,10 @@ impl<S: Fields> Archive<S> {
         let checkpoints = covering.min(affordable).max(MIN_CHECKPOINTS);
         Self {
             cadence,
-            inputs: FrameRing::new(INPUTS, Inputs::default),
+            inputs: FrameRing::new(
+                (checkpoints + 1).saturating_mul(cadence.get()).clamp(EVERY_FRAMES, MAX_INPUTS),
+                Inputs::default,
+            ),
             checkpoints: Kept::new(checkpoints, &mut snapshot),
             between: (small && cadence.get() > 1).then(|| FrameRing::new(EVERY_FRAMES, &mut snapshot)),
             frozen_after: None,
@@ -210,7 +213,8 @@ mod tests {
             kept(&archive, 600)
         );
         assert!(archive.state(Frame(570)).is_some());
-        assert_eq!(archive.inputs(Frame(1)), Some(Inputs::default()));
+        let oldest = kept(&archive, 600)[0];
+        assert!((oldest..600).all(|frame| archive.inputs(Frame(frame)).is_some()), "from {oldest} on");
     }
 
     #[test]
