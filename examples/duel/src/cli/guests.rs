@@ -27,6 +27,9 @@ pub struct Guests {
     /// REBOUT_RENDEZVOUS or the settings name]
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["open", "bare"])]
     rendezvous: Option<String>,
+    /// Leave the addresses of this machine out of an invite with a rendezvous: its readers learn none
+    #[arg(long, conflicts_with_all = ["open", "bare", "by_hand", "public"])]
+    leave_addresses_out: bool,
     /// Meet without a rendezvous: you send the other player an offer, and paste the answer
     #[arg(long, conflicts_with_all = ["open", "bare", "rendezvous", "keep"])]
     by_hand: bool,
@@ -67,6 +70,9 @@ impl Guests {
         }
         if let Some(file) = &self.keep {
             options = options.keep_key_in(file);
+        }
+        if self.leave_addresses_out {
+            options = options.leave_addresses_out();
         }
         let admits = match self {
             Self { bare: true, .. } => Admits::Bare,

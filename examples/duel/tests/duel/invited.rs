@@ -3,6 +3,10 @@
 use std::path::Path;
 use std::process::Output;
 
+use clap::Parser as _;
+use duel::cli::{Cli, Command};
+use rebout::{ConnectOptions, Invite};
+
 use crate::online::{Folder, Side, duel, invite_of};
 
 const SHORT: [&str; 2] = ["--frames", "300"];
@@ -28,6 +32,26 @@ fn unusable(args: &[&str]) -> String {
     let words = String::from_utf8(stderr).expect("words");
     assert_eq!(status.code(), Some(2), "{words}");
     words
+}
+
+#[test]
+fn addresses_are_left_out_of_an_invite_with_a_rendezvous() {
+    let share = |more: &[&str]| {
+        let args = [&["duel", "host", "--rendezvous", "127.0.0.1:9"], more].concat();
+        let Some(Command::Host { guests, .. }) = Cli::try_parse_from(args).expect("good arguments").command
+        else {
+            panic!("no host");
+        };
+        let mut endpoint = guests.endpoint(0, ConnectOptions::new(), "").expect("an endpoint");
+        let (connection, _) = endpoint.open().expect("a host");
+        connection.share().parse::<Invite>().expect("an invite")
+    };
+    assert!(share(&["--leave-addresses-out"]).addresses().is_empty());
+    assert!(!share(&["--public", "203.0.113.9"]).addresses().is_empty());
+    let words = unusable(&["host", "--leave-addresses-out"]);
+    assert!(words.contains("only an invite with a rendezvous can do without addresses"), "{words}");
+    let words = unusable(&["host", "--leave-addresses-out", "--open"]);
+    assert!(words.contains("cannot be used with"), "{words}");
 }
 
 #[test]
