@@ -125,7 +125,8 @@ mod tests {
             assert!(read_key(&path).unwrap_err().to_string().contains("chmod 600"));
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
         }
-        for text in ["", "12", &"g".repeat(64), &"0".repeat(66), &"0".repeat(63)] {
+        let longer = format!("{}\n0", "0".repeat(64));
+        for text in ["", "12", &"g".repeat(64), &"0".repeat(66), &"0".repeat(63), &longer] {
             std::fs::write(&path, text).unwrap();
             assert!(read_key(&path).is_err(), "{text:?}");
         }

@@ -459,12 +459,8 @@ fn new_init_takes_the_place_of_the_old() {
 fn told_with(post: &mut JoinRequest, start: u64, outcome: Option<Outcome<'_>>) -> Vec<RendezvousEvent> {
     let mut buf = [0; MAX_DATAGRAM];
     for at in start..start + 11 {
-        while let Some((_, len)) = post.poll_transmit(secs(at), &mut buf) {
-            let nonce = match wire::decode(&buf[..len]) {
-                Ok(Packet::Post(post)) => post.nonce,
-                Ok(Packet::Ask(ask)) => ask.nonce,
-                other => panic!("{other:?}"),
-            };
+        while post.poll_transmit(secs(at), &mut buf).is_some() {
+            let nonce = u64::from_be_bytes(*buf[2..].first_chunk().unwrap());
             if let Some(outcome) = outcome {
                 let reply = bytes(&Packet::Reply(Reply { nonce, outcome }));
                 post.handle_datagram(secs(at), server_addr(), &reply);
@@ -481,6 +477,10 @@ fn silence_is_told_once_and_again_after_an_answer() {
     assert_eq!(told_with(&mut post, 0, None), [RendezvousEvent::ServerSilent]);
     assert_eq!(told_with(&mut post, 11, Some(Outcome::Posted)), [RendezvousEvent::HostSilent]);
     assert_eq!(told_with(&mut post, 22, None), [RendezvousEvent::ServerSilent]);
+    let (mut post, answer) = (informed_joiner(), crate::meeting::resp(&init(1)));
+    post.post(&init(1));
+    let told = told_with(&mut post, 0, Some(Outcome::Answered(&answer)));
+    assert_eq!(told, [RendezvousEvent::Answered { signal: answer.to_vec() }], "the host is not silent");
 }
 
 #[test]

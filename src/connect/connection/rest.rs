@@ -42,6 +42,7 @@ mod tests {
 
     #[test]
     fn peer_is_kept_between_two_matches() {
-        assert!(Rest.keeps(([192, 0, 2, 1], 7).into()) && Rest.poll_timeout().is_none());
+        let peer = ([192, 0, 2, 1], 7).into();
+        assert!(Rest.keeps(peer) && Rest.knows(peer) && Rest.poll_timeout().is_none());
     }
 }

@@ -565,6 +565,21 @@ mod tests {
     }
 
     #[test]
+    fn unanswered_request_for_an_allocation_is_repeated_for_9_s() {
+        let mut relay = Relay::new();
+        relay.set_credentials(credentials());
+        relay.ask(ms(0), ID);
+        let mut sent = Vec::new();
+        for at in (0..20_000).step_by(10) {
+            relay.run(ms(at));
+            let requests = core::iter::from_fn(|| relay.poll_transmit(ms(at)));
+            sent.extend(requests.filter(|(_, request)| request.starts_with(&[0, 3])).map(|_| at));
+        }
+        let expected = (0..23).map(|n| if n == 0 { 200 } else { 200 + n * 400 });
+        assert_eq!(sent, [0].into_iter().chain(expected).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn allocation_that_failed_is_asked_for_again() {
         let (mut relay, mut server) = (Relay::new(), Liar::new(1));
         relay.set_credentials(credentials());

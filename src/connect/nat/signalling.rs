@@ -585,6 +585,22 @@ mod tests {
     }
 
     #[test]
+    fn host_with_other_addresses_registers_at_once() {
+        let (mut host, mut buf) = (host(), [0; 1_200]);
+        host.run(secs(0), || Some(1));
+        while let Some((_, len)) = host.poll_transmit(secs(0), &mut buf) {
+            let Packet::Register(register) = decode(&buf[..len]).unwrap() else { continue };
+            for answer in granted(register.nonce, &[7]) {
+                let len = encode(&answer, &mut buf).unwrap();
+                host.handle(secs(0), SERVER, &buf[..len]);
+            }
+        }
+        assert_eq!(sent(&mut host, secs(1)), [], "it is registered");
+        host.refresh();
+        assert_eq!(sent(&mut host, secs(1)), [(SERVER, 0xE8)]);
+    }
+
+    #[test]
     fn a_host_tells_no_refusal_of_a_busy_server() {
         let refused = |why| {
             let mut host = host();

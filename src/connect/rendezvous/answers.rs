@@ -80,5 +80,9 @@ mod tests {
         assert_eq!(send(&mut answers), [(7, 0xE7), (8, 0xE8)]);
         assert!(!answers.is_new(7) && !answers.is_new(8));
         assert_eq!(send(&mut answers), [(7, RESP), (8, 0xE8)]);
+        assert!(answers.set(7, &[RESP; 54]));
+        answers.take_due();
+        assert!(!answers.is_new(7));
+        assert_eq!(answers.take_due(), Some((7, vec![RESP; 54])), "the newer one");
     }
 }

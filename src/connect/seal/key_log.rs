@@ -198,6 +198,7 @@ mod tests {
             &line[1..],
             &line[..line.len() - 1],
             &format!("{line} 00"),
+            &format!("{line}0"),
             &line.replace("0007", "+007"),
             &line.replace("0007", "007"),
             &line.replace("1a1a", "1a1g"),

@@ -286,6 +286,16 @@ mod tests {
     }
 
     #[test]
+    fn full_server_gives_a_room_to_a_network_with_two_fewer() {
+        let mut rooms = Rooms::new(4, 9);
+        for room in 1..=4 {
+            open(&mut rooms, 0, room, apart(u8::from(room == 4))).unwrap();
+        }
+        assert_eq!(open(&mut rooms, 1, 5, apart(1)), OPENED, "1 of 4");
+        assert_eq!(open(&mut rooms, 1, 6, apart(1)), Err(RoomRefusal::Full), "2 of 4");
+    }
+
+    #[test]
     fn open_room_has_few_signatures_outside_of_the_limits() {
         let mut rooms = Rooms::new(9, 9);
         assert!(!rooms.may_check(at(0), &[1; 16], addr(1)), "no such room");
