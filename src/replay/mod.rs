@@ -7,6 +7,7 @@
 //! | [`Playback`], [`TakeOver`] | watches a recording with pause, speed and seek; continues it as a live match |
 //! | [`Viewer`] | follows a recording that still grows |
 //! | [`Recorder`], [`Replay`] | a match in memory, and its file of version 1 |
+//! | [`Resumption`] | the log of a match that goes on after one of its machines was started anew |
 //! | [`play`], [`verify`] | step a game through a replay; compare its states with known checksums |
 //!
 //! `docs/REPLAY.md` describes the files. The caller opens them and passes bytes, [`std::io::Read`] or [`std::io::Write`];
@@ -22,6 +23,7 @@ mod playback;
 mod record;
 mod recorder;
 mod recording;
+mod resumption;
 mod rplk;
 mod stream;
 mod take_over;
@@ -35,6 +37,7 @@ pub use playback::{Playback, USUAL_SNAPSHOTS};
 pub use record::{End, MatchEvent, Outcome, Winner};
 pub use recorder::{RecordError, Recorder};
 pub use recording::{Recording, Tail};
+pub use resumption::{Resumption, ResumptionError};
 pub use rplk::{HEADER_LEN, MAX_FRAMES};
 pub use stream::StreamRecorder;
 pub use take_over::TakeOver;

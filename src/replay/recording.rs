@@ -315,6 +315,12 @@ impl Recording {
         cursor
     }
 
+    /// The inputs of all frames, from `frame` on.
+    pub(crate) fn inputs_from(&self, frame: Frame) -> impl Iterator<Item = Inputs> {
+        let mut cursor = self.cursor(frame);
+        core::iter::from_fn(move || cursor.next(self))
+    }
+
     /// The inputs of all frames, from frame 0 on.
     pub fn inputs(&self) -> impl Iterator<Item = Inputs> {
         let mut cursor = self.cursor(Frame::ZERO);

@@ -12,6 +12,7 @@ mod inside;
 mod over;
 pub(crate) mod prediction;
 mod queue;
+mod resume;
 mod rewind;
 pub(crate) mod ring;
 pub(crate) mod saving;

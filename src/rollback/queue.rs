@@ -53,6 +53,11 @@ impl InputQueue {
         (self.next, self.last) = (Frame::ZERO, Input::NEUTRAL);
     }
 
+    /// Begins anew at `frame`, without inputs before it.
+    pub(super) fn begin_at(&mut self, frame: Frame) {
+        (self.next, self.last) = (frame, Input::NEUTRAL);
+    }
+
     /// The first frame whose input is not known.
     #[inline]
     pub(super) fn next(&self) -> Frame {

@@ -31,6 +31,13 @@ pub enum Event {
         /// The frame up to which this machine stepped again. Its states after it are right.
         to: Frame,
     },
+    /// The program of `player` was started anew and has come back into the match, which goes on at `frame` after a countdown.
+    Rejoined {
+        /// The player whose program was gone.
+        player: Player,
+        /// The frame that is stepped next on both machines.
+        frame: Frame,
+    },
     /// The peer sent a different input for a confirmed frame, which was refused. Told once.
     InputConflict {
         /// The frame.

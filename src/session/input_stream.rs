@@ -71,6 +71,11 @@ impl InputStream {
         }
     }
 
+    /// Goes on in a match: the peer has all our inputs before `acked`, and those before `sent_end` were sent before.
+    pub(super) fn resume_at(&mut self, acked: Frame, sent_end: Frame) {
+        self.outbox.resume_at(acked, sent_end);
+    }
+
     /// The flags that an input packet of this match may have.
     #[inline]
     pub(super) fn flags(&self) -> Flags {

@@ -100,6 +100,15 @@ impl Liveness {
         self.silence.next_look()
     }
 
+    /// The peer was started anew and is back. The outage counts like every other one: coming back again and again must not hold the
+    /// match up.
+    pub(super) fn returned(&mut self, now: Time) {
+        self.farewell = Farewell::None;
+        self.silence.listen(now);
+        self.silence.heard();
+        self.silence.progressed(1, || None);
+    }
+
     /// Notes a valid packet.
     #[inline]
     pub(super) fn heard(&mut self) {

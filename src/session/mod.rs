@@ -13,6 +13,7 @@
 //! | `delay` | the input delay on a link that changes |
 //! | `liveness`, `parting`, `ending` | silence and farewell of the peer; our own after a desync; the last states and the verdict |
 //! | `pause`, `pausing` | the pauses that both machines agree on; their calls, frames and packets |
+//! | `rejoining` | a match that goes on after one of its machines was started anew |
 //! | `clock_check` | whether the game gives one clock to all calls |
 //! | `peer`, `desync` | the remote machine; checksums and the autopsy |
 //! | `lobby` | the handshake before a match |
@@ -47,6 +48,7 @@ mod pause;
 mod pausing;
 pub(crate) mod peer;
 mod play;
+mod rejoining;
 mod simulation;
 mod stats;
 mod traffic;
@@ -61,6 +63,7 @@ pub use lobby::{Agreed, Incoming, Lobby, LobbyError, Mismatch, Progress};
 pub use offline::Offline;
 pub use pause::Paused;
 pub use play::Advanced;
+pub(crate) use rejoining::ResumeAt;
 pub use stats::Stats;
 
 use crate::protocol::time::{Span, Time};

@@ -35,6 +35,12 @@ impl Outbox {
         }
     }
 
+    /// The peer has all our inputs before `acked`, and those before `sent_end` have been sent, of which it may know nothing.
+    pub(super) fn resume_at(&mut self, acked: Frame, sent_end: Frame) {
+        (self.acked, self.max_acked, self.sent_end) = (acked, acked, sent_end);
+        self.due = true;
+    }
+
     /// Asks for a packet to be sent.
     #[inline]
     pub(super) fn ask(&mut self) {

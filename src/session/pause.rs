@@ -117,6 +117,13 @@ impl Pause {
         }
     }
 
+    /// Stands before `frame`, as in a pause of `by` that counts for neither player: its machine was started anew.
+    pub(super) fn stand(&mut self, now: Time, frame: Frame, by: Player) {
+        self.frame = frame;
+        self.stage = Stage::Standing(Terms { by, limit: self.limit, resumes_at: None }, now);
+        self.resume_at = None;
+    }
+
     /// Whether `frame` must not be stepped without a look at [`held`](Self::held).
     #[inline]
     pub(super) fn holds(&self, frame: Frame) -> bool {

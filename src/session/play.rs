@@ -299,7 +299,7 @@ impl<S: Fields> Session<S> {
     }
 
     /// Ends the match because the game could not save or restore a state. The peer is told that, without the game's words.
-    fn state_failed(&mut self, error: StateError) {
+    pub(super) fn state_failed(&mut self, error: StateError) {
         self.events.tell(Event::StateFailed(error));
         self.say_farewell(LeavingWhy::StateFailed);
         self.disconnect(Reason::StateFailedHere);

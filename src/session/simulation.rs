@@ -6,7 +6,7 @@ use crate::channel::refusal::Conflict;
 use crate::protocol::time::Time;
 use crate::rollback::{Advance, EngineConfig, Rollback};
 use crate::wire::rbn1::InputPacket;
-use crate::{Frame, Game, Input, Player, protocol::trace};
+use crate::{Frame, Game, Input, Inputs, Player, StateError, protocol::trace};
 use core::time::Duration;
 
 /// Steps the game on both players' inputs, and keeps presses while it stalls.
@@ -91,6 +91,21 @@ impl<S> Simulation<S> {
     pub(super) fn mend<G: Game<Snapshot = S>>(&mut self, game: &mut G) {
         self.stalled = false;
         self.rollback.mend(game);
+    }
+
+    /// Goes on at `frame`, in whose state the game is, after the inputs of `past`. The local player has `own` inputs from there on.
+    pub(super) fn resume_at(&mut self, frame: Frame, past: &[Inputs], own: &[Input]) {
+        self.rollback.resume_at(frame, past);
+        for (at, input) in (frame.0..).map(Frame).zip(own) {
+            // In order and few: none is refused.
+            let _ = self.rollback.confirm(self.local, at, input.masked(self.input_mask));
+        }
+    }
+
+    /// Undoes every frame that is not settled.
+    pub(super) fn undo_predicted<G: Game<Snapshot = S>>(&mut self, game: &mut G) -> Result<(), StateError> {
+        self.stalled = false;
+        self.rollback.undo_predicted(game)
     }
 
     /// Keeps the new presses in `input` for the next frame that takes one.
@@ -259,7 +274,7 @@ impl<S> Simulation<S> {
 mod tests {
     use super::*;
     use crate::protocol::time::Span;
-    use crate::{Buttons, Cues, Inputs, Save, StateError};
+    use crate::{Buttons, Cues, Save};
 
     /// A game without a state.
     struct Nothing;

@@ -24,6 +24,7 @@ mod pacing;
 mod pads;
 mod pair;
 mod pausing;
+mod resumption;
 mod round;
 mod saving;
 mod stalls;

@@ -101,6 +101,11 @@ impl Dispute {
         (self.standing, self.mended) = (Standing::Clear, true);
     }
 
+    /// Forgets a difference: the match goes on in states that both machines have anew.
+    pub(crate) fn settle(&mut self) {
+        self.standing = Standing::Clear;
+    }
+
     /// Whether the match was or is being mended.
     pub(crate) fn is_mended(&self) -> bool {
         self.mended

@@ -178,6 +178,16 @@ impl<S: Fields> Watch<S> {
         }
     }
 
+    /// Goes on at `frame` with a machine that was started anew: an autopsy with the one before ends.
+    pub(crate) fn resume_at(&mut self, frame: Frame, saves_every: bool) {
+        self.checksums.resume_at(frame, saves_every);
+        self.sliced = None;
+        self.archive.thaw();
+        self.examiner = Examiner::new(self.examiner.local());
+        self.mending = Mending::new();
+        self.dispute.settle();
+    }
+
     /// The two machines end with different states of the same last frame.
     pub(crate) fn verdicts_differ(&mut self, now: Time, verdicts: Comparison) {
         self.begin(now, verdicts);

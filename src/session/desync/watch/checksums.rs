@@ -45,6 +45,8 @@ struct ToSend {
 #[derive(Clone, Debug)]
 pub(crate) struct Checksums {
     cadence: u32,
+    /// The first frame that has a checksum: 0, or the one at which the match went on.
+    first: Frame,
     next: Frame,
     ours: Kept<u32>,
     /// Our newest checksum, until it is acked. A newer checksum replaces one that is not acked yet: two states that
@@ -60,6 +62,7 @@ impl Checksums {
     pub(crate) fn new(cadence: u16) -> Self {
         Self {
             cadence: u32::from(cadence).max(1),
+            first: Frame::ZERO,
             next: Frame::ZERO,
             ours: Kept::new(KEPT, || 0),
             to_send: None,
@@ -83,17 +86,30 @@ impl Checksums {
             *slot = value;
         }
         self.to_send = Some(ToSend { frame, value, carried_with: None });
-        self.next = frame.plus(self.cadence);
+        self.next = self.after(frame);
+    }
+
+    /// The first frame after `frame` that has a checksum.
+    fn after(&self, frame: Frame) -> Frame {
+        Frame((frame.0 / self.cadence + 1).saturating_mul(self.cadence))
+    }
+
+    /// Goes on at `frame`, which has a checksum of its own if its state `is_kept`.
+    pub(crate) fn resume_at(&mut self, frame: Frame, is_kept: bool) {
+        self.first = frame;
+        self.next = if is_kept { frame } else { self.after(frame) };
+        (self.to_send, self.newest_match, self.newest_compared) = (None, None, None);
+        self.theirs.clear();
     }
 
     /// Leaves out the [`next`](Self::next) frame, whose state is gone.
     pub(crate) fn leave_out(&mut self) {
-        self.next = self.next.plus(self.cadence);
+        self.next = self.after(self.next);
     }
 
     /// Begins again after `frame`: our own checksums up to it are void.
     pub(crate) fn restart_after(&mut self, frame: Frame) {
-        self.next = Frame((frame.0 / self.cadence + 1).saturating_mul(self.cadence));
+        self.next = self.after(frame);
         self.to_send = None;
         self.newest_match = None;
     }
@@ -130,7 +146,8 @@ impl Checksums {
     /// Plausible is a frame that has a checksum, and whose state needs no input of ours that the peer does not have.
     #[inline]
     pub(crate) fn check(&self, frame: Frame, value: u32, acked: Frame) -> Option<CheckedChecksum> {
-        let plausible = frame <= acked && frame.0.is_multiple_of(self.cadence);
+        let has_one = frame.0.is_multiple_of(self.cadence) || frame == self.first;
+        let plausible = frame <= acked && has_one;
         plausible.then_some(CheckedChecksum { frame, value })
     }
 

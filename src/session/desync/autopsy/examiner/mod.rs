@@ -72,6 +72,11 @@ impl<S: Fields> Examiner<S> {
         }
     }
 
+    /// The seat of the player at this machine.
+    pub(crate) fn local(&self) -> Player {
+        self.local
+    }
+
     /// Whether there is work to do.
     #[inline]
     pub(crate) fn is_active(&self) -> bool {
