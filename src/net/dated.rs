@@ -22,6 +22,20 @@ pub(crate) fn new_file(dir: &Path, extension: &str) -> io::Result<(PathBuf, File
     })
 }
 
+/// Writes a text into a new file of `dir`, named by the time, that its owner alone can read.
+///
+/// # Errors
+/// Errors of the file system.
+pub(crate) fn new_private(dir: &Path, extension: &str, text: &str) -> io::Result<PathBuf> {
+    fs::create_dir_all(dir)?;
+    let (_, stamp) = stamp();
+    first_free(|suffix| {
+        let path = dir.join(format!("{stamp}{suffix}.{extension}"));
+        super::private::write_text(&path, text)?;
+        Ok(path)
+    })
+}
+
 /// Makes a new folder in `dir`, named by the time.
 ///
 /// # Errors

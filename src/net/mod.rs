@@ -9,7 +9,7 @@
 //! | `memory`, `opaque` | the transport inside a process; addresses for peers that have only an id |
 //! | `stopwatch` | the clock that measures what steps and saves cost |
 //! | `addresses`, `system` | this machine's own addresses; names of machines, a point of the clock |
-//! | `append`, `folder`, `dated`, `private` | files: appended to, in folders, named by the time, with keys |
+//! | `append`, `folder`, `dated`, `private`, `ticket` | files: appended to, in folders, named by the time, with keys, to come back into a match |
 //!
 //! | item | purpose |
 //! |---|---|
@@ -44,6 +44,8 @@ mod stopwatch;
 pub(crate) mod stream;
 #[cfg(feature = "seal")]
 pub(crate) mod system;
+#[cfg(feature = "seal")]
+pub(crate) mod ticket;
 #[cfg(feature = "udp")]
 pub mod udp;
 

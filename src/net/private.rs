@@ -25,8 +25,31 @@ pub(crate) fn read_key(path: &Path) -> io::Result<Option<[u8; 32]>> {
 /// # Errors
 /// A file that exists, and errors of the file system.
 pub(crate) fn write_key(path: &Path, key: &[u8; 32]) -> io::Result<()> {
-    let digits: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
-    writeln!(create(path, OpenOptions::new().write(true))?, "{digits}")
+    writeln!(create(path, OpenOptions::new().write(true))?, "{}", digits(key))
+}
+
+/// The text of a file of at most `max` bytes; `None` if there is no such file.
+///
+/// # Errors
+/// A file that [`open`] refuses or that is longer, and errors of the file system.
+pub(crate) fn read_text(path: &Path, max: u64) -> io::Result<Option<String>> {
+    let Some(file) = open(path, OpenOptions::new().read(true))? else { return Ok(None) };
+    let mut text = String::new();
+    let len = file.take(max + 1).read_to_string(&mut text)?;
+    if len as u64 > max { Err(io::Error::other("the file is too long")) } else { Ok(Some(text)) }
+}
+
+/// Writes a text into a new file.
+///
+/// # Errors
+/// A file that exists, and errors of the file system.
+pub(crate) fn write_text(path: &Path, text: &str) -> io::Result<()> {
+    create(path, OpenOptions::new().write(true))?.write_all(text.as_bytes())
+}
+
+/// The bytes in hexadecimal digits.
+pub(crate) fn digits(bytes: &[u8; 32]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A file of keys that grows by lines.
@@ -50,7 +73,8 @@ impl KeyLog {
     }
 }
 
-fn key_of(digits: &str) -> Option<[u8; 32]> {
+/// The key in 64 hexadecimal digits.
+pub(crate) fn key_of(digits: &str) -> Option<[u8; 32]> {
     let (pairs, odd) = digits.as_bytes().as_chunks::<2>();
     let byte = |[high, low]: &[u8; 2]| {
         let digit = |character: &u8| char::from(*character).to_digit(16);

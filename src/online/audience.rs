@@ -108,7 +108,7 @@ impl Audience {
         let outcome = match finish {
             Finish::Played(verdict) => Outcome::from(*verdict),
             Finish::Ended(reason) => Outcome::Disconnected(*reason),
-            Finish::Refused(_) | Finish::Unreached(_) => return,
+            Finish::Refused(_) | Finish::Unreached(_) | Finish::NotResumed(_) => return,
         };
         if let Some(broadcast) = &mut self.broadcast {
             broadcast.finish(now, End { outcome, winner });

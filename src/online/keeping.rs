@@ -3,8 +3,8 @@
 use super::options::Match;
 use crate::net::append::FileAppender;
 use crate::net::{dated, folder};
-use crate::replay::{End, Header, MatchEvent, Outcome, Recorder, StreamRecorder, Winner};
-use crate::{Agreed, Autopsy, Bundle, Event, Fields, Player, Reason, Session};
+use crate::replay::{End, Header, MatchEvent, Outcome, Recorder, Replay, StreamRecorder, Winner};
+use crate::{Agreed, Autopsy, Bundle, Event, Fields, Frame, Inputs, Player, Reason, Session};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +25,7 @@ pub(super) struct Keeping {
 impl Keeping {
     /// Begins the files of a match; returns the trouble with that.
     pub(super) fn begin(&mut self, options: &Match, agreed: &Agreed) -> Option<String> {
-        let keeps = options.bundles_to.as_ref();
+        let keeps = options.bundles_to.as_ref().or(options.rejoin_in.as_ref());
         self.whole = keeps.map(|_| {
             let mut whole = Recorder::with_capacity(agreed.seed, USUAL_FRAMES);
             whole.set_first_state(agreed.first_state.clone());
@@ -57,6 +57,21 @@ impl Keeping {
         let error = refused.or_else(|| recorder.take_error().map(|error| error.to_string()))?;
         self.file = None;
         Some(format!("The recording ends early: {error}"))
+    }
+
+    /// Records a frame of the log that this machine steps to come back.
+    pub(super) fn log(&mut self, frame: Frame, inputs: Inputs) {
+        if let Some(whole) = &mut self.whole {
+            let _ = whole.record(frame, inputs);
+        }
+        if let Some(recorder) = &mut self.file {
+            let _ = recorder.record(frame, inputs);
+        }
+    }
+
+    /// The match so far, if it is kept.
+    pub(super) fn replay(&self) -> Option<&Replay> {
+        self.whole.as_ref().map(Recorder::replay)
     }
 
     pub(super) fn hear(&mut self, local: Player, event: &Event) {

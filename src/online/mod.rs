@@ -2,6 +2,7 @@
 
 #[cfg(not(target_family = "wasm"))]
 mod audience;
+mod coming_back;
 mod keeping;
 #[cfg(target_family = "wasm")]
 mod no_audience;
@@ -9,6 +10,8 @@ mod no_audience;
 use no_audience as audience;
 mod now;
 mod options;
+mod rejoin;
+mod returning;
 mod turn;
 #[cfg(not(target_family = "wasm"))]
 mod watch;
@@ -18,7 +21,6 @@ pub use options::Options;
 #[cfg(not(target_family = "wasm"))]
 pub use watch::Watch;
 
-use crate::connect::connection::Rest;
 use crate::net::{Datagrams, Usual};
 use crate::replay::Winner;
 use crate::{
@@ -29,8 +31,11 @@ use audience::Audience;
 use core::time::Duration;
 use keeping::Keeping;
 use options::Match;
+use rejoin::Rejoin;
+use returning::Returning;
 use std::collections::VecDeque;
 use std::io;
+use std::net::SocketAddr;
 use std::path::Path;
 
 /// How long the last messages may take after a match.
@@ -93,6 +98,7 @@ pub struct Online<S, D = Usual> {
     hinted: Option<Hint>,
     /// Matches so far.
     matches: u64,
+    rejoin: Rejoin,
 }
 
 #[derive(Debug)]
@@ -100,6 +106,8 @@ pub struct Online<S, D = Usual> {
 #[allow(clippy::large_enum_variant)]
 enum Stage<S> {
     Meeting(Lobby),
+    /// This machine steps the log of a match that it was in before.
+    Returning(Box<Returning>),
     Playing(Session<S>),
     /// The last messages are on their way, at most until this time.
     Closing(Session<S>, Finish, Duration),
@@ -150,6 +158,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
             notices: VecDeque::new(),
             hinted: None,
             matches: 0,
+            rejoin: Rejoin::default(),
         })
     }
 
@@ -196,8 +205,15 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         self.matches += 1;
         let over = Stage::Over(Finish::Ended(Reason::LeftHere), None);
         if let Stage::Meeting(lobby) = core::mem::replace(&mut self.stage, over) {
+            if let Some(resumption) = self.rejoin.take_resumption() {
+                self.stage = Stage::Returning(Box::new(Returning::new(lobby, resumption)));
+                return;
+            }
             match lobby.start(self.connection.now(), game) {
-                Ok(session) => self.stage = Stage::Playing(session),
+                Ok(session) => {
+                    self.keep_ticket(&session);
+                    self.stage = Stage::Playing(session);
+                }
                 Err(error) => self.stage = Stage::Over(Finish::Refused(error), None),
             }
         }
@@ -207,7 +223,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
     /// the local player's input now. Read [`cues`](Self::cues) afterwards.
     #[inline]
     pub fn advance<G: Game<Snapshot = S>>(&mut self, game: &mut G, input: impl Into<Input>) -> Advanced {
-        let Stage::Playing(session) = &mut self.stage else { return Advanced::Ended };
+        let Stage::Playing(session) = &mut self.stage else { return self.catch_up(game) };
         let advanced = session.advance(self.now, game, input);
         // Sending has no errors; a broken transport shows when it receives.
         let _ = self.connection.flush(session);
@@ -215,6 +231,9 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
             self.notices.push_back(notice);
         }
         self.audience.advanced(self.now, session);
+        if self.rejoin.is_kept() {
+            self.look_after_rejoin(game);
+        }
         advanced
     }
 
@@ -285,42 +304,6 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         self.connection.take_answer(text)
     }
 
-    /// Leaves the match, or the lobby. [`Now::Finished`] follows when the other side knows.
-    pub fn leave(&mut self) {
-        match &mut self.stage {
-            Stage::Meeting(_) => self.finish(Finish::Ended(Reason::LeftHere)),
-            Stage::Playing(session) => session.leave(),
-            Stage::Closing(..) | Stage::Over(..) => {}
-        }
-    }
-
-    /// Asks for another match with the same player, after [`Now::Finished`]. Both have to ask. `false` if no match has
-    /// been played on this connection.
-    pub fn rematch(&mut self) -> bool {
-        let is_over = matches!(self.stage, Stage::Over(..)) && self.matches > 0;
-        if is_over {
-            self.meet_again();
-        }
-        is_over
-    }
-
-    /// Leaves, and waits until the last messages are through, at most two seconds, and as long again for spectators who lack the
-    /// end of the match.
-    ///
-    /// # Errors
-    /// A broken transport.
-    pub fn close(mut self) -> io::Result<()> {
-        self.leave();
-        while !matches!(self.stage, Stage::Over(..)) {
-            self.wait()?;
-        }
-        let until = self.now + LINGER;
-        while self.audience.lacks() && self.now < until {
-            self.wait()?;
-        }
-        self.audience.close(&mut self.connection, &mut Rest, LINGER).map(|_| ())
-    }
-
     // Getters.
 
     /// The text for the other player: see [`Connection::share`].
@@ -353,6 +336,9 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
     /// How far the match is on the way, as a text for a player.
     #[must_use]
     pub fn progress(&self) -> String {
+        if let Stage::Returning(returning) = &self.stage {
+            return returning.progress();
+        }
         let code = self.peer().code.filter(|_| !self.peer().is_verified);
         match code {
             Some(code) => format!("compare this code with the other player: {code}"),
@@ -388,6 +374,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
     pub fn agreed(&self) -> Option<&Agreed> {
         match &self.stage {
             Stage::Meeting(lobby) => lobby.agreed().ok().flatten(),
+            Stage::Returning(returning) => returning.lobby().agreed().ok().flatten(),
             _ => self.session().map(Session::agreed),
         }
     }
@@ -410,9 +397,10 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         self.peer_addr().map_or_else(PeerInfo::default, |addr| self.connection.peer(addr))
     }
 
-    fn peer_addr(&self) -> Option<std::net::SocketAddr> {
+    fn peer_addr(&self) -> Option<SocketAddr> {
         match &self.stage {
             Stage::Meeting(lobby) => lobby.peer(),
+            Stage::Returning(returning) => returning.lobby().peer(),
             _ => self.session().map(Session::peer),
         }
     }
@@ -430,7 +418,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         match &self.stage {
             Stage::Playing(session) | Stage::Closing(session, ..) => Some(session),
             Stage::Over(_, session) => session.as_ref(),
-            Stage::Meeting(_) => None,
+            Stage::Meeting(_) | Stage::Returning(_) => None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! The next thing to do in an online match, and its end.
 
+use crate::replay::ResumptionError;
 use crate::wire::message::RefuseField;
 use crate::{
     ConnectError, Event, FirstState, LobbyError, Mismatch, PeerInfo, Player, Progress, Reason, Verdict,
@@ -55,6 +56,8 @@ pub enum Finish {
     Refused(LobbyError),
     /// The other machine was not reached.
     Unreached(ConnectError),
+    /// This machine came back, but the match cannot go on.
+    NotResumed(ResumptionError),
 }
 
 impl fmt::Display for Finish {
@@ -78,6 +81,7 @@ impl fmt::Display for Finish {
             Self::Refused(LobbyError::Declined) => f.write_str("The host does not want to play."),
             Self::Refused(error) => write!(f, "There is no match: {error}."),
             Self::Unreached(error) => error.fmt(f),
+            Self::NotResumed(error) => write!(f, "The match cannot go on: {error}."),
         }
     }
 }

@@ -1,10 +1,15 @@
 //! The options of an online match.
 
 use crate::game::text::cut;
+use crate::net::ticket;
 use crate::replay::MAX_NAME;
 use crate::wire::message::MAX_USER_DATA;
 use crate::{Agreed, Config, ConnectOptions, Player, shown};
-use std::path::PathBuf;
+use core::time::Duration;
+use std::path::{Path, PathBuf};
+
+/// No match waits for longer than this.
+const MAX_AGE: Duration = Duration::from_secs(3_600);
 
 /// The options of an [`Online`](super::Online) match.
 ///
@@ -32,6 +37,7 @@ pub(super) struct Match {
     pub(super) record_to: Option<PathBuf>,
     pub(super) bundles_to: Option<PathBuf>,
     pub(super) spectators: Option<Broadcasting>,
+    pub(super) rejoin_in: Option<PathBuf>,
 }
 
 #[cfg(not(target_family = "wasm"))]
@@ -56,7 +62,7 @@ impl Options {
     /// The options of a match with a config of your own.
     #[must_use]
     pub fn with_config(config: Config) -> Self {
-        let content = Match { config, record_to: None, bundles_to: None, spectators: None };
+        let content = Match { config, record_to: None, bundles_to: None, spectators: None, rejoin_in: None };
         Self { connect: ConnectOptions::new(), content }
     }
 
@@ -123,6 +129,21 @@ impl Options {
     pub fn spectators(mut self, config: crate::BroadcastConfig) -> Self {
         self.content.spectators = Some(config);
         self
+    }
+
+    /// Lets the players come back into the match if a program ends in the middle of it. While a match runs, a file in this folder holds
+    /// the key by which this machine proves that it was there; it is deleted at the end. [`Online::rejoin`](super::Online::rejoin)
+    /// takes it. Both players need such a folder, and an encrypted connection: without encryption nothing is kept.
+    #[must_use]
+    pub fn rejoin_in(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.content.rejoin_in = Some(folder.into());
+        self
+    }
+
+    /// The file of the newest match in this folder that was not played to its end, if it began in the last hour.
+    #[must_use]
+    pub fn unfinished_in(folder: impl AsRef<Path>) -> Option<PathBuf> {
+        ticket::newest(folder.as_ref(), MAX_AGE)
     }
 
     /// With the system's clock to measure costs by, unless the config has another.

@@ -2,10 +2,11 @@
 
 use super::now::{self, Finish, Now};
 use super::options::name_of;
+use super::rejoin::Beside;
 use super::{LINGER, Online, REMATCH_TIMEOUT, Stage};
 use crate::connect::connection::Rest;
 use crate::net::Datagrams;
-use crate::{Agreed, ConnectError, Event, Fields, LobbyError, Protocol};
+use crate::{Agreed, ConnectError, Event, Fields, LobbyError, Protocol, Reason};
 use core::time::Duration;
 use std::io;
 
@@ -15,12 +16,49 @@ const TURN: Duration = Duration::from_millis(16);
 const NO_REMATCH: &str = "The other player has left, or does not want another match.";
 
 impl<S: Fields, D: Datagrams> Online<S, D> {
+    /// Leaves the match, or the lobby. [`Now::Finished`] follows when the other side knows.
+    pub fn leave(&mut self) {
+        match &mut self.stage {
+            Stage::Meeting(_) => self.finish(Finish::Ended(Reason::LeftHere)),
+            Stage::Playing(session) => session.leave(),
+            Stage::Returning(_) => self.finish(Finish::Ended(Reason::LeftHere)),
+            Stage::Closing(..) | Stage::Over(..) => {}
+        }
+    }
+
+    /// Asks for another match with the same player, after [`Now::Finished`]. Both have to ask. `false` if no match has
+    /// been played on this connection.
+    pub fn rematch(&mut self) -> bool {
+        let is_over = matches!(self.stage, Stage::Over(..)) && self.matches > 0;
+        if is_over {
+            self.meet_again();
+        }
+        is_over
+    }
+
+    /// Leaves, and waits until the last messages are through, at most two seconds, and as long again for spectators who lack the
+    /// end of the match.
+    ///
+    /// # Errors
+    /// A broken transport.
+    pub fn close(mut self) -> io::Result<()> {
+        self.leave();
+        while !matches!(self.stage, Stage::Over(..)) {
+            self.wait()?;
+        }
+        let until = self.now + LINGER;
+        while self.audience.lacks() && self.now < until {
+            self.wait()?;
+        }
+        self.audience.close(&mut self.connection, &mut Rest, LINGER).map(|_| ())
+    }
+
     /// Everything but a frame of a match is rare and in functions of its own, so that this one can be inlined.
     #[inline]
     pub(super) fn turn(&mut self, blocks: bool) -> io::Result<Now> {
         loop {
             let next = match &mut self.stage {
-                Stage::Playing(session) if self.notices.is_empty() => {
+                Stage::Playing(session) if self.notices.is_empty() && !self.rejoin.awaits() => {
                     if let Some(event) = session.poll_event() {
                         self.heard(event)
                     } else {
@@ -53,7 +91,11 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         }
         match &mut self.stage {
             Stage::Meeting(_) => self.meet(blocks),
-            Stage::Playing(_) => Ok(None),
+            Stage::Returning(returning) => {
+                self.now = self.audience.run(&mut self.connection, returning.lobby_mut(), None)?;
+                Ok(Some(returning.next()))
+            }
+            Stage::Playing(_) => self.play_awaiting(blocks),
             Stage::Closing(session, finish, until) => {
                 let until = *until;
                 let deadline = blocks.then(|| self.now + TURN);
@@ -73,6 +115,28 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         }
     }
 
+    /// A turn of a match in which the other machine may come back.
+    fn play_awaiting(&mut self, blocks: bool) -> io::Result<Option<Now>> {
+        let Stage::Playing(session) = &mut self.stage else { return Ok(None) };
+        if let Some(event) = session.poll_event() {
+            return Ok(self.heard(event));
+        }
+        let deadline = blocks.then(|| session.next_frame_at());
+        self.now = match self.rejoin.lobby_mut() {
+            Some(lobby) => {
+                self.audience.run(&mut self.connection, &mut Beside { session, lobby }, deadline)?
+            }
+            None => self.audience.run(&mut self.connection, session, deadline)?,
+        };
+        Ok(if let Some(event) = session.poll_event() {
+            self.heard(event)
+        } else if session.frame_due(self.now) {
+            Some(Now::Frame)
+        } else {
+            (!blocks).then_some(Now::Idle)
+        })
+    }
+
     /// A turn before the match.
     fn meet(&mut self, blocks: bool) -> io::Result<Option<Now>> {
         let Stage::Meeting(lobby) = &mut self.stage else { return Ok(None) };
@@ -83,6 +147,10 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
             seat: *seat,
             first_state: first_state.clone(),
         };
+        match self.rejoin.take_log(&self.options, lobby) {
+            Ok(notice) => self.notices.extend(notice),
+            Err(error) => return Ok(self.finished(Finish::NotResumed(error))),
+        }
         let agreed = lobby.agreed().map(|agreed| agreed.map(begin));
         let failure = self.connection.failure();
         let peer = &self.connection;
@@ -130,6 +198,11 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         if let Event::Autopsy(autopsy) = &event {
             self.notices.extend(self.keeping.report(&self.options, autopsy));
         }
+        match event {
+            Event::Interrupted { .. } => self.rejoin.set_awaits(true, &mut self.connection),
+            Event::Resumed => self.rejoin.set_awaits(false, &mut self.connection),
+            _ => {}
+        }
         let finish = match event {
             Event::Ended(verdict) => Finish::Played(verdict),
             Event::Disconnected { reason } => Finish::Ended(reason),
@@ -153,6 +226,8 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         if let Stage::Closing(session, ..) = core::mem::replace(&mut self.stage, over) {
             self.stage = Stage::Over(finish, Some(session));
         }
+        self.rejoin.set_awaits(false, &mut self.connection);
+        self.rejoin.forget();
         self.notices.extend(self.keeping.finish());
     }
 

@@ -5,7 +5,7 @@ use super::event::Event;
 use super::stats::Stats;
 use crate::channel::refusal::{Conflict, Detail, Refusal, Refusals, Rejected};
 use crate::protocol::time::Time;
-use crate::protocol::{Authenticated, ConnectionStep};
+use crate::protocol::{Authenticated, ConnectionStep, PeerRole};
 use crate::{Fields, Protocol, protocol::trace};
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -138,5 +138,9 @@ impl<S: Fields> Authenticated for Session<S> {
 
     fn keeps(&mut self, peer: SocketAddr) -> bool {
         self.link.is_peer(&peer)
+    }
+
+    fn serves(&mut self, role: PeerRole) -> bool {
+        role.plays() || role == PeerRole::of_guest(self.link.addr())
     }
 }

@@ -7,11 +7,14 @@ mod folder;
 mod game;
 mod invites;
 mod keys;
+#[cfg(unix)]
+mod killed;
 mod matches;
 #[cfg(feature = "nat")]
 mod nat;
 mod options;
 mod refusing;
+mod rejoin;
 mod serving;
 mod sim_network;
 mod udp;

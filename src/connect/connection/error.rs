@@ -78,7 +78,7 @@ impl ConnectError {
     }
 
     /// A file of keys cannot be used.
-    pub(super) fn key_file(path: &Path, error: &io::Error) -> Self {
+    pub(crate) fn key_file(path: &Path, error: &io::Error) -> Self {
         Self::KeyFile { path: path.to_owned(), why: error.to_string() }
     }
 }

@@ -10,6 +10,7 @@
 //! | `ports`, `no_ports` | the port of a host that its router forwards, with the features `nat` and `udp` and without |
 //! | `udp` | a connection on the UDP sockets of this machine |
 //! | `watch` | the invite to watch, and the host of a spectator |
+//! | `rejoin` | coming back to a match on another connection |
 //! | `rest` | the protocol of a connection that has none |
 //! | `peer`, `error` | the facts about a peer; why there is no connection |
 
@@ -19,6 +20,7 @@ mod layers;
 mod opening;
 mod options;
 mod peer;
+mod rejoin;
 mod rest;
 mod text;
 #[cfg(feature = "udp")]
@@ -42,6 +44,7 @@ use no_ports as ports;
 pub use error::ConnectError;
 pub use options::ConnectOptions;
 pub use peer::{ConnectionStats, Hint, PeerInfo};
+pub(crate) use rejoin::rejoin_text;
 pub(crate) use rest::Rest;
 
 use crate::connect::seal::Seal;
@@ -98,6 +101,8 @@ pub struct Connection<D = Usual> {
     /// When there is something to do besides the protocol: keys are logged, the text for the other player is not written yet, a
     /// router may have answered, or an invite may have expired.
     chores_at: Duration,
+    /// The UDP port of this machine, 0 on other transports.
+    port: u16,
 }
 
 /// The text for the other player. An invite or an offer is the right to join: `Debug` leaves it out.

@@ -190,7 +190,8 @@ impl<D: Datagrams> Connection<D> {
         };
         let chores_at = core::time::Duration::ZERO;
         let share = Share(share);
-        let mut connection = Self { driver, layers, role, share, invites, key_log, ports, chores_at };
+        let mut connection =
+            Self { driver, layers, role, share, invites, key_log, ports, chores_at, port: 0 };
         connection.plan_chores(connection.driver.now());
         Ok(connection)
     }

@@ -24,7 +24,7 @@ impl Connection<Udp> {
         let driver = bind(options, options.bind)?;
         let addresses = own(driver.local_addr());
         let ports = ports(options, &driver, &addresses);
-        Self::open(options, driver, &addresses, None, ports)?.with_streams(options, None)
+        Self::open(options, driver, &addresses, None, ports)?.with_port().with_streams(options, None)
     }
 
     /// Joins a host from a UDP socket of its own. `text` is the host's invite, its offer, or its address.
@@ -36,7 +36,11 @@ impl Connection<Udp> {
         let driver = bind(options, options.bind)?;
         let addresses = own(driver.local_addr());
         let server = named.server_name();
-        Self::open(options, driver, &addresses, Some(&named), None)?.with_streams(options, server)
+        Self::open(options, driver, &addresses, Some(&named), None)?.with_port().with_streams(options, server)
+    }
+
+    fn with_port(self) -> Self {
+        Self { port: self.driver.local_addr().port(), ..self }
     }
 
     /// Lets the rendezvous and the relay be reached over TLS, where there are any. Their certificate has to be that of the name by

@@ -261,6 +261,11 @@ impl Association {
         to
     }
 
+    /// The key by which one of the two machines proves later that it was here, once there is a connection.
+    pub(super) fn rejoin_key(&self) -> Option<[u8; KEY_LEN]> {
+        self.channel.as_ref().map(Channel::rejoin_key)
+    }
+
     /// The first packet of a guest was opened: it is there, at this address.
     pub(super) fn confirm(&mut self, from: SocketAddr, host: Option<&mut Host>) {
         (self.stage.is_confirmed, self.stage.is_known) = (true, true);

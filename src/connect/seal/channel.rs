@@ -1,7 +1,9 @@
 //! The keys and counters of one connection: DATA and control packets sealed and opened, without an allocation.
 
 use super::cipher::Cipher;
+use super::hash::hash;
 use super::noise::Split;
+use super::random::Secret;
 use super::stats::SealRefusal;
 use crate::channel::window::Window;
 use crate::wire::seal::{
@@ -37,6 +39,8 @@ pub(super) struct Channel {
     controls: u64,
     window: Window<WINDOW_WORDS>,
     failed: u64,
+    /// The private key by which one of the two machines proves later that it was here.
+    rejoin_key: Secret,
 }
 
 impl Channel {
@@ -52,7 +56,13 @@ impl Channel {
             controls: 0,
             window: Window::new(),
             failed: 0,
+            rejoin_key: Secret(hash(b"rejoin", &[&from_joiner.0, &from_host.0, &split.hash])),
         })
+    }
+
+    /// A private key that only the two machines of this connection know.
+    pub(super) fn rejoin_key(&self) -> [u8; 32] {
+        self.rejoin_key.0
     }
 
     /// How many datagrams of the inner protocol were sealed.
@@ -181,6 +191,14 @@ mod tests {
             }
             other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn rejoin_key_is_that_of_both_sides_and_of_no_other_connection() {
+        let [host, joiner] = pair().map(|channel| channel.rejoin_key());
+        assert_eq!(host, joiner);
+        let other = Split { hash: [1; 32], ..split() };
+        assert_ne!(Channel::new(&other, true, 7).unwrap().rejoin_key(), host);
     }
 
     #[test]

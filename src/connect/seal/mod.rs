@@ -75,6 +75,7 @@ mod tickets;
 // The seal's work.
 mod handshakes;
 mod keys;
+mod rejoin;
 mod sealed;
 mod signals;
 // Cryptography.
@@ -92,6 +93,7 @@ pub use key_log::{ConnectionKeys, NotLoggedKeys, OpenedPacket};
 pub use paths::MAX_FALLBACKS;
 pub(crate) use random::Random;
 pub use random::Randomness;
+pub(crate) use rejoin::public_rejoin_key;
 pub use sealed::Sealed;
 pub use signals::Brought;
 pub use stats::{SealRefusal, SealRefusals, SealStats};

@@ -19,6 +19,8 @@ use crate::channel::entropy::Entropy;
 use crate::channel::refusal::Refusals;
 use crate::protocol::time::{Span, Time};
 use crate::protocol::{Authenticated, ConnectionStep};
+#[cfg(feature = "seal")]
+use crate::session::first_state::FirstState;
 use crate::session::peer::handshake_responder::HandshakeResponder;
 use crate::session::peer::link::Link;
 use crate::wire::control::ControlHeader;
@@ -196,6 +198,14 @@ impl Lobby {
     #[must_use]
     pub fn refused(&self) -> &Refusals {
         &self.refused
+    }
+
+    /// Puts the first state of the match in the place of what was handed over instead of it.
+    #[cfg(feature = "seal")]
+    pub(crate) fn set_first_state(&mut self, first_state: FirstState) {
+        if let Role::Agreed(_, agreed) = &mut self.role {
+            agreed.first_state = first_state;
+        }
     }
 
     /// Hands over to the session, once there is an agreement.

@@ -1,0 +1,164 @@
+//! The file by which a program that was killed comes back into its match: a key, an address and the terms. Its owner alone can read it.
+
+use super::{dated, private};
+use core::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// The first line of a file.
+const FORMAT: &str = "rebout rejoin 1";
+const EXTENSION: &str = "rejoin";
+/// The longest file: a path has at most 4,096 bytes on the usual systems.
+const MAX_BYTES: u64 = 8 * 1_024;
+/// The longest recording that is compared with the log of the other machine.
+const MAX_RECORDING_BYTES: u64 = 64 << 20;
+
+/// All that a program needs to come back. `Debug` leaves the key out.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Ticket {
+    /// The private key that the other machine admits.
+    pub(crate) key: [u8; 32],
+    /// The match.
+    pub(crate) token: u64,
+    pub(crate) seed: u32,
+    /// The address of the other machine, as this one last saw it.
+    pub(crate) peer: SocketAddr,
+    /// The UDP port of this machine, 0 if that is not known.
+    pub(crate) port: u16,
+    /// When the match began, in seconds since 1970.
+    pub(crate) began_secs: u64,
+    /// The recording of this machine, if there is one.
+    pub(crate) recording: Option<PathBuf>,
+}
+
+impl fmt::Debug for Ticket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ticket").field("peer", &self.peer).finish_non_exhaustive()
+    }
+}
+
+impl Ticket {
+    /// The path of a recording, from wherever the next program is started.
+    pub(crate) fn recording_at(path: &Path) -> Option<PathBuf> {
+        std::path::absolute(path).ok()
+    }
+
+    /// Writes the ticket into a new file of this folder, which is made if it does not exist.
+    ///
+    /// # Errors
+    /// Errors of the file system.
+    pub(crate) fn write_in(&self, folder: &Path) -> io::Result<PathBuf> {
+        dated::new_private(folder, EXTENSION, &self.to_string())
+    }
+
+    /// Reads the ticket in a file.
+    ///
+    /// # Errors
+    /// A file that others can read, that is no ticket or no regular file, and errors of the file system.
+    pub(crate) fn read(path: &Path) -> io::Result<Self> {
+        let text = private::read_text(path, MAX_BYTES)?.ok_or(io::ErrorKind::NotFound)?;
+        Self::parse(&text).ok_or_else(|| io::Error::other("not the file of a match to come back to"))
+    }
+
+    /// The recording of this machine, if it can be read and has no more than the longest.
+    pub(crate) fn read_recording(&self) -> Option<Vec<u8>> {
+        let path = self.recording.as_ref()?;
+        let is_fit = path.metadata().is_ok_and(|found| found.is_file() && found.len() <= MAX_RECORDING_BYTES);
+        if is_fit { std::fs::read(path).ok() } else { None }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut lines = text.lines();
+        if lines.next()? != FORMAT {
+            return None;
+        }
+        let mut field = |name: &str| lines.next()?.strip_prefix(name)?.strip_prefix(' ');
+        let ticket = Self {
+            key: private::key_of(field("key")?)?,
+            token: u64::from_str_radix(field("token")?, 16).ok()?,
+            seed: field("seed")?.parse().ok()?,
+            peer: field("peer")?.parse().ok()?,
+            port: field("port")?.parse().ok()?,
+            began_secs: field("began")?.parse().ok()?,
+            recording: field("recording").map(PathBuf::from),
+        };
+        Some(ticket)
+    }
+}
+
+impl fmt::Display for Ticket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { key, token, seed, peer, port, began_secs, recording } = self;
+        writeln!(f, "{FORMAT}\nkey {}\ntoken {token:016x}\nseed {seed}", private::digits(key))?;
+        writeln!(f, "peer {peer}\nport {port}\nbegan {began_secs}")?;
+        // A path that is no text, or of two lines, is left out: the match can be resumed without it.
+        match recording.as_ref().and_then(|path| path.to_str()).filter(|path| !path.contains('\n')) {
+            Some(path) => writeln!(f, "recording {path}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The newest ticket in a folder that is at most `age` old.
+pub(crate) fn newest(folder: &Path, age: Duration) -> Option<PathBuf> {
+    let files = folder.read_dir().ok()?.flatten().map(|entry| entry.path());
+    let tickets = files.filter(|path| path.extension().is_some_and(|name| name == EXTENSION));
+    let dated = tickets.filter_map(|path| {
+        let written = path.symlink_metadata().ok()?.modified().ok()?;
+        let is_young = SystemTime::now().duration_since(written).is_ok_and(|passed| passed <= age);
+        is_young.then_some((written, path))
+    });
+    dated.filter(|(_, path)| Ticket::read(path).is_ok()).max().map(|(_, path)| path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ticket(recording: Option<&str>) -> Ticket {
+        Ticket {
+            key: core::array::from_fn(|at| at as u8),
+            token: 0x1234,
+            seed: 7,
+            peer: "[2001:db8::1]:7000".parse().unwrap(),
+            port: 7_001,
+            began_secs: 1_700_000_000,
+            recording: recording.map(PathBuf::from),
+        }
+    }
+
+    #[test]
+    fn ticket_is_private_and_read_back() {
+        let folder = std::env::temp_dir().join(format!("rebout-ticket-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        assert_eq!(newest(&folder, Duration::MAX), None);
+        for recording in [None, Some("a b/c.rplk")] {
+            let path = ticket(recording).write_in(&folder).unwrap();
+            assert_eq!(Ticket::read(&path).unwrap(), ticket(recording));
+            #[cfg(unix)]
+            {
+                use std::os::unix::fs::PermissionsExt as _;
+                assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+            }
+            assert!(newest(&folder, Duration::from_secs(60)).is_some());
+            assert!(!format!("{:?}", ticket(recording)).contains("0001"), "the key is not shown");
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn text_that_is_no_ticket_is_refused() {
+        let text = ticket(Some("x")).to_string();
+        assert_eq!(Ticket::parse(&text), Some(ticket(Some("x"))));
+        for line in 0..7 {
+            let lines: Vec<&str> = text.lines().collect();
+            let without = [&lines[..line], &lines[line + 1..]].concat().join("\n");
+            assert_eq!(Ticket::parse(&without), None, "without line {line}");
+        }
+        for (good, bad) in [("rejoin 1", "rejoin 2"), ("key 00", "key 0g"), ("port 7001", "port 70010")] {
+            assert_eq!(Ticket::parse(&text.replace(good, bad)), None, "{bad}");
+        }
+    }
+}

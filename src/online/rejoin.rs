@@ -1,0 +1,273 @@
+//! Coming back into a match, and waiting for the other machine to come back.
+//!
+//! Both machines keep a ticket while they play. When the other one falls silent, this one admits its holder and hosts a lobby beside
+//! the session, with the log of the match as its first state.
+
+use super::options::Match;
+use crate::connect::connection::rejoin_text;
+use crate::net::ticket::Ticket;
+use crate::net::{Datagrams, dated};
+use crate::protocol::{Authenticated, ConnectionStep, PeerRole};
+use crate::replay::{Recording, Replay, Resumption, ResumptionError};
+use crate::{ConnectError, Connection, Fields, Game, Lobby, Protocol, Session};
+use core::time::Duration;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+/// The address of the other machine is looked at again after so many frames: a path may change.
+const LOOK_EVERY_FRAMES: u32 = 256;
+
+/// The clocks of a machine may have been set by this much between two of its programs.
+const MAX_CLOCK_SECS: u64 = 120;
+
+const NO_RECORDING: &str = "This machine has no recording of the match: it resumes from the log of the other one, which nothing here confirms.";
+
+/// The part of an online match that survives the end of a program.
+#[derive(Debug, Default)]
+pub(super) struct Rejoin {
+    /// The ticket of this machine, and its file.
+    kept: Option<(Ticket, PathBuf)>,
+    /// The other machine may come back: it is silent.
+    awaits: bool,
+    /// The lobby in which it does.
+    lobby: Option<Lobby>,
+    /// The ticket by which this machine comes back, and the log that it got.
+    returning: Option<(Ticket, PathBuf)>,
+    resumption: Option<Resumption>,
+}
+
+impl Rejoin {
+    /// A machine that comes back.
+    pub(super) fn with(ticket: Ticket, file: PathBuf) -> Self {
+        Self { returning: Some((ticket, file)), ..Self::default() }
+    }
+
+    /// The log that this machine steps, once.
+    pub(super) fn take_resumption(&mut self) -> Option<Resumption> {
+        self.resumption.take()
+    }
+
+    /// Keeps a ticket of the match that begins or goes on; returns the trouble with that.
+    pub(super) fn keep<S: Fields, D: Datagrams>(
+        &mut self,
+        options: &Match,
+        connection: &Connection<D>,
+        session: &Session<S>,
+        recording: Option<&Path>,
+    ) -> Option<String> {
+        let began_secs = self.began_secs();
+        self.forget();
+        if let Some((_, file)) = self.returning.take() {
+            dated::remove(&file);
+        }
+        let folder = options.rejoin_in.as_ref()?;
+        let agreed = session.agreed();
+        // Without encryption nobody could prove that it was here.
+        let (key, peer) = connection.rejoin_key(session.peer()).zip(connection.peer(session.peer()).addr)?;
+        let (port, recording) = (connection.port(), recording.and_then(Ticket::recording_at));
+        let ticket =
+            Ticket { key, token: agreed.token, seed: agreed.seed, peer, port, began_secs, recording };
+        match ticket.write_in(folder) {
+            Ok(path) => {
+                self.kept = Some((ticket, path));
+                None
+            }
+            Err(error) => Some(format!("No file to come back by is in {}: {error}", folder.display())),
+        }
+    }
+
+    fn began_secs(&self) -> u64 {
+        let before = self.returning.as_ref().or(self.kept.as_ref());
+        before.map_or_else(dated::secs, |(ticket, _)| ticket.began_secs)
+    }
+
+    /// Writes the ticket anew if the other machine has another address by now.
+    pub(super) fn look<S: Fields, D: Datagrams>(
+        &mut self,
+        options: &Match,
+        connection: &Connection<D>,
+        session: &Session<S>,
+    ) {
+        if !session.current().0.is_multiple_of(LOOK_EVERY_FRAMES) {
+            return;
+        }
+        let (Some((ticket, path)), Some(folder)) = (&mut self.kept, &options.rejoin_in) else { return };
+        let Some(peer) = connection.peer(session.peer()).addr.filter(|peer| *peer != ticket.peer) else {
+            return;
+        };
+        ticket.peer = peer;
+        // The old file stays good until the new one is there.
+        if let Ok(new) = ticket.write_in(folder) {
+            dated::remove(&core::mem::replace(path, new));
+        }
+    }
+
+    /// Deletes the ticket: the match is over.
+    pub(super) fn forget(&mut self) {
+        if let Some((_, path)) = self.kept.take() {
+            dated::remove(&path);
+        }
+    }
+
+    #[inline]
+    pub(super) fn is_kept(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// The other machine is silent, or is back by itself.
+    pub(super) fn set_awaits<D: Datagrams>(&mut self, awaits: bool, connection: &mut Connection<D>) {
+        self.awaits = awaits && self.kept.is_some();
+        self.lobby = None;
+        if let Some((ticket, _)) = &self.kept
+            && !awaits
+        {
+            connection.dismiss_rejoiner(ticket.key);
+        }
+    }
+
+    #[inline]
+    pub(super) fn awaits(&self) -> bool {
+        self.awaits
+    }
+
+    /// The lobby in which the other machine comes back.
+    pub(super) fn lobby_mut(&mut self) -> Option<&mut Lobby> {
+        self.lobby.as_mut()
+    }
+
+    /// Opens the lobby, or goes on with the machine that has come back. Whether it has.
+    pub(super) fn receive<G: Game, D: Datagrams>(
+        &mut self,
+        now: Duration,
+        options: &Match,
+        connection: &mut Connection<D>,
+        session: &mut Session<G::Snapshot>,
+        game: &mut G,
+        replay: &Replay,
+    ) -> bool {
+        let Some((ticket, _)) = self.kept.as_ref().filter(|_| !session.ended()) else { return false };
+        match self.lobby.as_ref().map(Lobby::agreed) {
+            Some(Ok(None)) => false,
+            Some(Ok(Some(_))) => match self.lobby.take() {
+                Some(lobby) => session.rejoin(now, game, lobby).is_ok(),
+                None => false,
+            },
+            None | Some(Err(_)) => {
+                let config = Resumption::host_config(session, game, &options.config, replay);
+                self.lobby = config.and_then(|config| Lobby::host(config).ok());
+                if self.lobby.is_some() {
+                    connection.admit_rejoiner(ticket.key);
+                }
+                false
+            }
+        }
+    }
+
+    /// Takes the log that the other machine has handed over out of the lobby, and compares it with this machine's recording. A notice
+    /// follows if there is none. Does nothing unless this machine comes back, and only once.
+    ///
+    /// # Errors
+    /// Why the match cannot go on.
+    pub(super) fn take_log(
+        &mut self,
+        options: &Match,
+        lobby: &mut Lobby,
+    ) -> Result<Option<String>, ResumptionError> {
+        let Some((ticket, _)) = self.returning.as_ref().filter(|_| self.resumption.is_none()) else {
+            return Ok(None);
+        };
+        let Ok(Some(agreed)) = lobby.agreed() else { return Ok(None) };
+        let log = agreed.first_state.clone();
+        let secs = dated::secs().saturating_sub(ticket.began_secs).saturating_add(MAX_CLOCK_SECS);
+        let frame = options.config.game.frame_rate.frame_length();
+        let most = Duration::from_secs(secs).div_duration_f64(frame).ceil() as u32;
+        let resumption = Resumption::read(&log, &options.config, ticket.seed, most)?;
+        let own = ticket.read_recording().and_then(|file| Recording::open(file).ok());
+        if let Some(own) = &own {
+            resumption.check_against(own)?;
+        }
+        lobby.set_first_state(resumption.recording().header().first_state.clone());
+        self.resumption = Some(resumption);
+        Ok(own.is_none().then(|| NO_RECORDING.to_owned()))
+    }
+}
+
+/// The ticket in a file.
+pub(super) fn read(path: &Path) -> Result<Ticket, ConnectError> {
+    Ticket::read(path).map_err(|error| ConnectError::key_file(path, &error))
+}
+
+/// The text by which a machine comes back.
+pub(super) fn text(ticket: &Ticket) -> Result<String, ConnectError> {
+    rejoin_text(ticket.key, ticket.peer)
+}
+
+/// A session, and beside it the lobby of a machine that comes back: told apart by the role that its key has proven.
+pub(super) struct Beside<'a, S> {
+    pub(super) session: &'a mut Session<S>,
+    pub(super) lobby: &'a mut Lobby,
+}
+
+impl<S: Fields> Beside<'_, S> {
+    /// The session's own peer may be one that has come back before.
+    fn is_rejoiner(&self, peer: SocketAddr) -> bool {
+        peer != self.session.peer() && PeerRole::of_guest(peer) == PeerRole::Rejoiner
+    }
+
+    fn of(&mut self, peer: SocketAddr) -> Option<&mut dyn Authenticated> {
+        if self.is_rejoiner(peer) { self.lobby.authenticated() } else { self.session.authenticated() }
+    }
+}
+
+impl<S: Fields> Protocol for Beside<'_, S> {
+    fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
+        match self.is_rejoiner(from) {
+            true => self.lobby.handle_datagram(now, from, datagram),
+            false => self.session.handle_datagram(now, from, datagram),
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        self.session.poll_transmit(now, buf).or_else(|| self.lobby.poll_transmit(now, buf))
+    }
+
+    fn poll_timeout(&self) -> Option<Duration> {
+        [self.session.poll_timeout(), self.lobby.poll_timeout()].into_iter().flatten().min()
+    }
+
+    fn wants_attention(&self, now: Duration) -> bool {
+        self.session.wants_attention(now)
+    }
+
+    fn lingers(&self) -> bool {
+        self.session.lingers()
+    }
+
+    fn opening(&mut self, now: Duration, peer: SocketAddr, buf: &mut [u8]) -> Option<usize> {
+        self.session.opening(now, peer, buf)
+    }
+
+    fn authenticated(&mut self) -> Option<&mut dyn Authenticated> {
+        Some(self)
+    }
+}
+
+impl<S: Fields> Authenticated for Beside<'_, S> {
+    fn connection(&mut self, now: Duration, peer: SocketAddr, step: ConnectionStep) {
+        if let Some(inner) = self.of(peer) {
+            inner.connection(now, peer, step);
+        }
+    }
+
+    fn knows(&mut self, peer: SocketAddr) -> bool {
+        self.of(peer).is_none_or(|inner| inner.knows(peer))
+    }
+
+    fn keeps(&mut self, peer: SocketAddr) -> bool {
+        self.of(peer).is_none_or(|inner| inner.keeps(peer))
+    }
+
+    fn serves(&mut self, role: PeerRole) -> bool {
+        role.plays() || role == PeerRole::Rejoiner
+    }
+}
