@@ -83,7 +83,8 @@ fn play(frames: u32, spectators: u8) -> u64 {
     let (mut heard, mut said, mut buf) = (Vec::new(), Vec::new(), [0; 1_200]);
     for _ in 0..frames {
         for (session, game) in sessions.iter_mut().zip(&mut games) {
-            while session.frame_due(now) {
+            // One at a time: what an `advance` has confirmed is recorded before the next.
+            if session.frame_due(now) {
                 let buttons = held(session.local(), session.current().0);
                 session.advance(now, game, buttons);
             }

@@ -1,11 +1,11 @@
 //! A spectator on a connection, which may serve others.
 
+#[cfg(feature = "udp")]
+use crate::ConnectOptions;
 use crate::connect::connection::Rest;
 use crate::net::{Datagrams, Usual};
 use crate::protocol::{ByRole, PeerRole};
-use crate::{
-    Broadcast, BroadcastConfig, BroadcastStats, ConnectError, ConnectOptions, Connection, Spectator, Watching,
-};
+use crate::{Broadcast, BroadcastConfig, BroadcastStats, ConnectError, Connection, Spectator, Watching};
 use core::time::Duration;
 use std::io;
 
