@@ -96,7 +96,7 @@ fn malformed_control(table: &mut Table) {
         table
             .malformed(bad, format!("GAME cut to {len} bytes"), move |k| raw(k.header, 9, &[])[..len].into());
     }
-    for kind in [0, 10, 0x7F, 0xFF] {
+    for kind in [0, 11, 0x7F, 0xFF] {
         table.malformed(bad, format!("GAME of type {kind}"), move |k| raw(k.header, kind, &[]));
     }
     for declared in [1_u8, 0xFF] {
