@@ -54,16 +54,24 @@ fn run(cli: Cli) -> Result<Ending, Failure> {
                 endpoint.open().map(|opened| (opened, endpoint))
             })
             .map_err(unusable)?;
-            versus(player, home, opened, "Host", |run| run.endpoint = Some(endpoint), Request::Host)
+            versus(
+                player,
+                home,
+                Way::Opened(opened),
+                "Host",
+                |run| run.endpoint = Some(endpoint),
+                Request::Host,
+            )
         }
         Some(Command::Join { host, bare, player }) => {
             let (words, connect) = (host.clone(), player.connect());
             let connect = if bare { connect.bare() } else { connect };
             let opened = cli::look_up(move || play::join(&words, &connect)).map_err(unusable)?;
             let again = Request::Join(host.concat());
-            versus(player, Home::open(), opened, "Guest", |run| run.bare = bare, again)
+            versus(player, Home::open(), Way::Opened(opened), "Guest", |run| run.bare = bare, again)
         }
         Some(Command::Watch { invites, serve, shown }) => watch(&invites, serve, &shown),
+        Some(Command::Rejoin { player }) => rejoin(player),
         Some(Command::Bots(args)) => bots(&args),
         Some(Command::Replays { dir }) => Ok(replays(dir)),
         Some(Command::Replay { file, every, shown }) => replay(file, every, &shown),
@@ -236,19 +244,40 @@ fn solo(args: Solo, demo: bool) -> Result<Ending, Failure> {
     view::run(args.shown.view, roles, match_of).map_err(unseen)?
 }
 
+/// How this machine comes into a match.
+// There is one of these.
+#[allow(clippy::large_enum_variant)]
+enum Way {
+    Opened(Opened),
+    /// By the file of a match that was not played to its end.
+    Back(PathBuf),
+}
+
+/// Goes back into the match that this program left when it ended.
+fn rejoin(player: cli::Player) -> Result<Ending, Failure> {
+    let record = cli::folder(player.round.record.as_deref());
+    let file = play::unfinished(record.as_deref()).ok_or_else(|| {
+        Failure::of("no match is waiting: the last one was played to its end, or its recording was off")
+    })?;
+    let again = Request::Rejoin(file.clone());
+    versus(player, Home::open(), Way::Back(file), "Guest", |_| {}, again)
+}
+
 /// A match against another machine: within the menus where there is a player, alone where there is a bot or haste.
 fn versus(
     args: cli::Player,
     home: Home,
-    (mut connection, role): Opened,
+    mut way: Way,
     nameless: &str,
     change: impl FnOnce(&mut Run),
     first: Request,
 ) -> Result<Ending, Failure> {
-    role.lines(&connection).iter().for_each(|line| print_line(line));
-    // A view has a page for it.
-    if role.wants_answer() && args.shown.view == Some(view::Kind::None) {
-        read_answer(&mut connection)?;
+    if let Way::Opened((connection, role)) = &mut way {
+        role.lines(connection).iter().for_each(|line| print_line(line));
+        // A view has a page for it.
+        if role.wants_answer() && args.shown.view == Some(view::Kind::None) {
+            read_answer(connection)?;
+        }
     }
     let rules = Rules { frames: args.round.frames, desync_at: None };
     let seed = args.round.seed.unwrap_or_else(seed_of_now);
@@ -266,7 +295,10 @@ fn versus(
             (run.delay_frames, run.window_frames) = (args.engine.delay, args.engine.window());
             (run.frame_rate, run.rules, run.seed, run.record) =
                 (args.frame_rate, rules, args.round.seed, record);
-            (run.opened, run.connect) = (Some((connection, role)), connect);
+            run.connect = connect;
+            if let Way::Opened(opened) = way {
+                run.opened = Some(opened);
+            }
             change(run);
         };
         return menus(&args.shown, home, Page::Title, Some(first), change);
@@ -295,7 +327,10 @@ fn versus(
     let heard = args.shown.sound;
     let match_of = move |screen: &view::Screen| {
         heard.tune(screen.sound(), settings.levels);
-        play::online(screen, seat, (connection, role), None)
+        match way {
+            Way::Opened(opened) => play::online(screen, seat, opened, None),
+            Way::Back(file) => play::rejoin(screen, seat, &file),
+        }
     };
     view::run(args.shown.view, roles, match_of).map_err(unseen)?
 }

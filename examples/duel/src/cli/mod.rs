@@ -96,6 +96,11 @@ pub enum Command {
         #[command(flatten)]
         shown: Shown,
     },
+    /// Go back into the match that was interrupted when this program ended
+    Rejoin {
+        #[command(flatten)]
+        player: Player,
+    },
     /// Watch a bot play your side
     Demo {
         #[command(flatten)]

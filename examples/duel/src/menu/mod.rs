@@ -51,6 +51,8 @@ pub enum Request {
     Host,
     /// Joins the host of an invite or an address.
     Join(String),
+    /// Goes back into the match of a file that was kept.
+    Rejoin(PathBuf),
     Train,
     /// Plays a recorded match.
     Watch(PathBuf),
@@ -129,6 +131,8 @@ pub struct App {
     pub settings: Settings,
     open: Vec<Open>,
     replays: Vec<Entry>,
+    /// The file of a match that was not played to its end.
+    unfinished: Option<PathBuf>,
     /// The host to join, as typed.
     host: String,
     pub guests: Guests,
@@ -151,6 +155,7 @@ impl App {
             settings,
             open: Vec::new(),
             replays: Vec::new(),
+            unfinished: None,
             host: String::new(),
             guests: Guests::default(),
             player: Bound::ALL[0],
@@ -191,6 +196,14 @@ impl App {
     pub fn set_replays(&mut self, replays: Vec<Entry>) {
         self.replays = replays;
         self.rebuild();
+    }
+
+    /// A match that was not played to its end, if there is one: the title offers to go back.
+    pub fn set_unfinished(&mut self, file: Option<PathBuf>) {
+        if self.unfinished != file {
+            self.unfinished = file;
+            self.rebuild();
+        }
     }
 
     /// The training as the player left it.

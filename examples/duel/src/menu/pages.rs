@@ -26,7 +26,7 @@ pub(super) type Line = (Choice, Item);
 /// The page without its items, and its items.
 pub(super) fn build(app: &App, page: Page) -> (Menu, Vec<Line>) {
     match page {
-        Page::Title => title(),
+        Page::Title => title(app),
         Page::Versus => versus(app),
         Page::Local => local(app),
         Page::Host => host(app),
@@ -65,8 +65,8 @@ fn among<T: Copy + PartialEq>(all: &[(T, &str)], value: T) -> Value {
     Value::choice(&names, all.iter().position(|(known, _)| *known == value).unwrap_or(0))
 }
 
-fn title() -> (Menu, Vec<Line>) {
-    let lines = vec![
+fn title(app: &App) -> (Menu, Vec<Line>) {
+    let mut lines = vec![
         go("Versus bot", Page::Versus),
         go("Two players", Page::Local),
         go("Host a match", Page::Host),
@@ -78,6 +78,10 @@ fn title() -> (Menu, Vec<Line>) {
         go("Settings", Page::Settings),
         (Choice::Do(Request::Quit), Item::pick("Quit")),
     ];
+    if let Some(file) = &app.unfinished {
+        let back = Item::pick("Back into the match").with_hint("the other player is waiting");
+        lines.insert(0, (Choice::Do(Request::Rejoin(file.clone())), back));
+    }
     (menu("Rebout duel").with_footer("arrows choose, enter picks"), lines)
 }
 

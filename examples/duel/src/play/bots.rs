@@ -30,8 +30,8 @@ pub fn bots(
     let host = Opponent::start(config("Bot one"), Player::One, one, honest, setting, bare, record)?;
     let connection = host.join(bare)?;
     let link = if connection.is_encrypted() { "sealed" } else { "bare" };
-    let machine =
-        Machine::new(connection, config("Bot two"), preferences.rules, None, None).map_err(Failure::of)?;
+    let machine = Machine::new(connection, config("Bot two"), preferences.rules, None, None, false)
+        .map_err(Failure::of)?;
     let joined = opponent::play(machine, two, &Orders::default());
     // A host whose joiner failed would wait for ever.
     let hosted = host.finish(joined.is_err());

@@ -11,10 +11,12 @@ use super::attract::AttractMode;
 use super::background::in_background;
 use super::link::LinkSetting;
 use super::local::{Options, local};
-use super::online::{Seat, online};
+use super::machine::unfinished;
+use super::online::online;
 use super::opening::{Admits, HostEndpoint, Opened, join, rendezvous};
 use super::replay_view::replay;
 use super::rules::{Preferences, Rules};
+use super::seat::{Seat, rejoin};
 use super::training::train;
 use super::versus_bot::{BotMatch, against_bot};
 use super::watch_view::{Seats, is_to_watch, watch};
@@ -106,6 +108,7 @@ impl Flow<'_> {
         let names = ["Kaito".to_owned(), "Rai".to_owned()];
         let mut attract = AttractMode::new(self.screen, seed_of_now(), names);
         attract.show.be_backdrop();
+        self.app.set_unfinished(unfinished(self.run.record.as_deref()));
         // From the first frame on, characters belong to the menu.
         attract.show.menu(self.app.menu().cloned());
         let mut clock = FrameClock::start();
@@ -218,6 +221,11 @@ impl Flow<'_> {
                 };
                 let seat = self.seat("Guest", Some(self.seed()));
                 let done = seat.and_then(|seat| online(self.screen, seat, opened, None));
+                self.report(done, "Try again", request)
+            }
+            Request::Rejoin(file) => {
+                let seat = self.seat("Guest", Some(self.seed()));
+                let done = seat.and_then(|seat| rejoin(self.screen, seat, file));
                 self.report(done, "Try again", request)
             }
             Request::Train => {

@@ -1,6 +1,6 @@
 //! One machine's end of a match: the online match and the state that it is lent.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rebout::replay::Winner;
 use rebout::{
@@ -14,6 +14,9 @@ use crate::netgraph::Played;
 use crate::picture::Tone;
 use games::duel::{Duel, Phase};
 
+/// The folder of matches that were not played to their end, beside the recordings.
+const UNFINISHED: &str = "unfinished";
+
 pub(super) struct Machine {
     pub online: Online<Duel>,
     pub duel: Duel,
@@ -25,7 +28,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// A match that is to be found on a connection, and recorded in a folder.
+    /// A match that is to be found on a connection, and recorded in a folder. A program that is killed `comes_back` into it.
     ///
     /// # Errors
     /// If the config is not valid.
@@ -35,21 +38,30 @@ impl Machine {
         rules: Rules,
         record: Option<&Path>,
         spectators: Option<BroadcastConfig>,
+        comes_back: bool,
     ) -> Result<Self, ConnectError> {
-        let mut options = Options::with_config(config);
+        let mut options = options(config, record, comes_back);
         if let Some(spectators) = spectators {
             options = options.spectators(spectators);
         }
-        if let Some(folder) = record {
-            options = options.record_to(folder).bundles_to(folder.join("desyncs"));
-        }
-        Ok(Self {
-            online: Online::on(options, connection)?,
-            duel: Duel::new(1),
-            rules,
-            watchers: 0,
-            asked: None,
-        })
+        Ok(Self::of(Online::on(options, connection)?, rules))
+    }
+
+    /// A match that this machine was in when its program ended, by the file that it kept.
+    ///
+    /// # Errors
+    /// If the file cannot be used, or the config is not valid.
+    pub(super) fn rejoin(
+        file: &Path,
+        config: Config,
+        rules: Rules,
+        record: Option<&Path>,
+    ) -> Result<Self, ConnectError> {
+        Ok(Self::of(Online::rejoin(options(config, record, true), file)?, rules))
+    }
+
+    fn of(online: Online<Duel>, rules: Rules) -> Self {
+        Self { online, duel: Duel::new(1), rules, watchers: 0, asked: None }
     }
 
     /// Begins the match that both have agreed on.
@@ -124,6 +136,22 @@ impl Machine {
     pub(super) fn frames(&self) -> u32 {
         self.online.session().map_or(0, |session| session.settled().0)
     }
+}
+
+fn options(config: Config, record: Option<&Path>, comes_back: bool) -> Options {
+    let options = Options::with_config(config);
+    match record {
+        Some(folder) => {
+            let options = options.record_to(folder).bundles_to(folder.join("desyncs"));
+            if comes_back { options.rejoin_in(folder.join(UNFINISHED)) } else { options }
+        }
+        None => options,
+    }
+}
+
+/// The file of a match that was not played to its end, if the other player may still be waiting.
+pub fn unfinished(record: Option<&Path>) -> Option<PathBuf> {
+    Options::unfinished_in(record?.join(UNFINISHED))
 }
 
 /// The winner, for a recording.

@@ -1,6 +1,5 @@
 //! A match against another machine, with a player at this one: the loop that an embedder copies.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use rebout::{
@@ -9,11 +8,11 @@ use rebout::{
 
 use super::link::Link;
 use super::machine::Machine;
-use super::meet::{meet, names_by_seat};
+use super::meet::{Role, meet, names_by_seat};
 use super::opening::Opened;
 use super::opponent::POLL_INTERVAL;
 use super::prompts::{Answer, Prompts, Question};
-use super::rules::Preferences;
+use super::seat::Seat;
 use super::show::{Show, leaves, pauses};
 use super::words::{Players, exit_code, is_own_choice};
 use super::{Ending, FRAME, Failure, InputSource};
@@ -26,23 +25,6 @@ use stage::Key;
 
 /// A stall shorter than this is not worth a word.
 const FELT_STALL_FRAMES: u32 = 10;
-
-/// The side of this machine in a match.
-pub struct Seat {
-    pub source: InputSource,
-    pub preferences: Preferences,
-    /// Where the match is recorded, if it is.
-    pub record: Option<PathBuf>,
-    /// The net graph is open from the beginning.
-    pub net: bool,
-    /// Nobody is there to be asked.
-    pub unattended: bool,
-    /// What the fighters wear.
-    pub outfits: [usize; 2],
-    pub timings: bool,
-    /// Sounds come from the steps themselves, past the ledger of cues.
-    pub without_cues: bool,
-}
 
 struct Match<'a> {
     machine: Machine,
@@ -75,19 +57,34 @@ pub fn online(
     (connection, role): Opened,
     link: Option<Link>,
 ) -> Result<Ending, Failure> {
-    let mut config = seat.preferences.config();
-    // A match that means something different on each screen is no match.
-    config.on_desync = OnDesync::Stop;
+    let mut config = config(&seat);
     if link.is_some() {
         allow_long_pauses(&mut config);
     }
     config.lobby.ask_before_accepting =
         role.prompts_for_guests() && !seat.unattended && matches!(seat.source, InputSource::Keys(_));
-    let record = seat.record.as_deref();
-    let mut machine = Machine::new(connection, config, seat.preferences.rules, record, role.spectators())
+    let (rules, record) = (seat.preferences.rules, seat.record.as_deref());
+    let machine = Machine::new(connection, config, rules, record, role.spectators(), link.is_none())
         .map_err(Failure::of)?;
+    play(screen, seat, machine, &role, link)
+}
+
+pub(super) fn config(seat: &Seat) -> Config {
+    let mut config = seat.preferences.config();
+    // A match that means something different on each screen is no match.
+    config.on_desync = OnDesync::Stop;
+    config
+}
+
+pub(super) fn play(
+    screen: &Screen,
+    seat: Seat,
+    mut machine: Machine,
+    role: &Role,
+    link: Option<Link>,
+) -> Result<Ending, Failure> {
     let here = [seat.preferences.name.clone(), "?".to_owned()];
-    let seed = meet(screen, &mut machine.online, &role, &here, seat.outfits)?;
+    let seed = meet(screen, &mut machine.online, role, &here, seat.outfits)?;
     let (Some(seed), Some(agreed)) = (seed, machine.online.agreed().cloned()) else {
         let _ = machine.online.close();
         return Ok(Ending { is_own_choice: true, ..Ending::of(["Left before the match began.".to_owned()]) });
@@ -256,6 +253,12 @@ impl Match<'_> {
             Now::Event(Event::Interrupted { disconnect_at }) => {
                 self.disconnect_at = Some(disconnect_at);
                 (self.players.interrupted(self.time_until(disconnect_at)), Tone::Alarm)
+            }
+            Now::Connecting(text) => (text, Tone::Calm),
+            Now::Event(Event::Rejoined { player, .. }) => {
+                self.disconnect_at = None;
+                let back = if player == self.players.local { "you are" } else { &format!("{other} is") };
+                (format!("{back} back in the match"), Tone::Calm)
             }
             Now::Event(Event::Resumed) => {
                 self.disconnect_at = None;

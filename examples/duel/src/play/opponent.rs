@@ -116,7 +116,7 @@ impl Opponent {
             Ok(invite) => Invite::new(*invite.key(), [relay.addr()]).map_err(io::Error::other)?.to_string(),
             Err(_) => relay.addr().to_string(),
         };
-        let machine = Machine::new(host, config, rules, record, None).map_err(io::Error::other)?;
+        let machine = Machine::new(host, config, rules, record, None, false).map_err(io::Error::other)?;
         let orders = Orders::default();
         let heard = orders.clone();
         let thread =

@@ -4,8 +4,9 @@ use rebout::Player;
 
 use super::link::LinkSetting;
 use super::meet::Role;
-use super::online::{Seat, allow_long_pauses, online};
+use super::online::{allow_long_pauses, online};
 use super::opponent::Opponent;
+use super::seat::Seat;
 use super::{Ending, Failure};
 use crate::view::Screen;
 use games::duel::bot::{Bot, Level};
