@@ -10,7 +10,7 @@
 //! | `relay` | a UDP relay that behaves like such a path, to play over it at home; needs the feature `udp` too |
 //! | [`bundle`], [`text`], `html` | a desync bundle as an HTML page and as JSON; text and pages of reports |
 //! | [`wire`] | encoding and decoding of the packets that the public `wire` does not have |
-//! | `seal`, `nat`, `rendezvous` | the layers of a `Connection`, one by one |
+//! | `seal`, `nat`, `rendezvous`, `port_mapping` | the layers of a `Connection` and the port at the router, one by one |
 //!
 //! Everything but the relay runs in the calling thread, without a clock and without a disk, a thousand times faster than
 //! real time. A run is a pure function of its seeds: the same on every machine, so that a failure can be played again.
@@ -57,6 +57,8 @@ mod html;
 pub mod link;
 mod oracle;
 mod overheard;
+#[cfg(all(feature = "nat", feature = "udp"))]
+mod port_mapping;
 #[cfg(feature = "udp")]
 pub mod relay;
 mod setup;
@@ -89,6 +91,8 @@ pub mod nat {
     pub use crate::connect::nat::{
         NatConfig, NatLayer, NatStats, NatTraversal, NoWay, Origin, Progress, RelayOutcome,
     };
+    #[cfg(feature = "udp")]
+    pub use crate::lab::port_mapping::{PortMapping, RouterRequest};
     pub use crate::protocol::stream_addr::Notice;
 }
 

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 /// The identifier of a message.
-pub(crate) type Id = [u8; 12];
+pub type Id = [u8; 12];
 
 const COOKIE: [u8; 4] = [0x21, 0x12, 0xA4, 0x42];
 const REQUEST: [u8; 2] = [0x00, 0x01];
@@ -13,21 +13,21 @@ const SOFTWARE: u16 = 0x8022;
 const HEAD_LEN: usize = 20;
 
 /// The length of a request of ours. It is longer than any answer, so that a server may refuse to send more than it got.
-pub(crate) const REQUEST_LEN: usize = HEAD_LEN + 4 + PADDING.len();
+pub const REQUEST_LEN: usize = HEAD_LEN + 4 + PADDING.len();
 const PADDING: [u8; 24] = *b"rebout, padded to length";
 
 /// The first byte of a request.
-pub(crate) const FIRST: u8 = REQUEST[0];
+pub const FIRST: u8 = REQUEST[0];
 /// The longest answer: to an IPv6 address.
-pub(crate) const MAX_ANSWER: usize = HEAD_LEN + 8 + 16;
+pub const MAX_ANSWER: usize = HEAD_LEN + 8 + 16;
 
 /// The identifier of a STUN message.
-pub(crate) fn id_of(message: &[u8]) -> Option<Id> {
+pub fn id_of(message: &[u8]) -> Option<Id> {
     message.get(8..HEAD_LEN)?.first_chunk().copied()
 }
 
 /// A request with this identifier.
-pub(crate) fn request(id: &Id) -> [u8; REQUEST_LEN] {
+pub fn request(id: &Id) -> [u8; REQUEST_LEN] {
     let mut request = [0; REQUEST_LEN];
     put_head(&mut request, REQUEST, id);
     put_attribute(&mut request, SOFTWARE, &PADDING);
@@ -36,7 +36,7 @@ pub(crate) fn request(id: &Id) -> [u8; REQUEST_LEN] {
 
 /// Writes the answer to a request of the sender at `from`, and returns its length. `None` if this is no request, or if the
 /// answer would not be shorter.
-pub(crate) fn answer(request: &[u8], from: SocketAddr, buf: &mut [u8; MAX_ANSWER]) -> Option<usize> {
+pub fn answer(request: &[u8], from: SocketAddr, buf: &mut [u8; MAX_ANSWER]) -> Option<usize> {
     let (head, attributes) = request.split_first_chunk::<HEAD_LEN>()?;
     let is_whole = usize::from(u16::from_be_bytes([head[2], head[3]])) == attributes.len();
     if head[..2] != REQUEST || head[4..8] != COOKIE || !is_whole || attributes.len() % 4 != 0 {
@@ -59,7 +59,7 @@ pub(crate) fn answer(request: &[u8], from: SocketAddr, buf: &mut [u8; MAX_ANSWER
 }
 
 /// The address in the answer to the request with this identifier. `None` if this is not the answer.
-pub(crate) fn mapped(answer: &[u8], id: &Id) -> Option<SocketAddr> {
+pub fn mapped(answer: &[u8], id: &Id) -> Option<SocketAddr> {
     let (head, mut attributes) = answer.split_first_chunk::<HEAD_LEN>()?;
     if head[..2] != SUCCESS || head[4..8] != COOKIE || head[8..] != *id {
         return None;
