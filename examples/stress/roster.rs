@@ -58,6 +58,7 @@ pub(crate) fn plan(args: &Args) -> Plan {
         without: args.without.clone(),
         #[cfg(feature = "seal")]
         sealed: args.sealed,
+        ..Plan::default()
     }
 }
 

@@ -3,8 +3,9 @@
 use crate::lab::link::LinkConfig;
 
 /// The names of what can be taken away from a match besides the impairments of its link: `variety`, by which the two
-/// machines differ in delay, window, saving policy and clock, and `rematch`, the second match in the same process.
-pub const EXTRAS: [&str; 2] = ["variety", "rematch"];
+/// machines differ in delay, window, saving policy and clock; `rematch`, the second match in the same process; `roaming` and
+/// `hostile`, if the plan has them.
+pub const EXTRAS: [&str; 4] = ["variety", "rematch", "roaming", "hostile"];
 
 /// A match to be played. Everything that comes of it is a function of this.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +26,13 @@ pub struct Case {
     /// Whether the link is sealed.
     #[cfg(feature = "seal")]
     pub sealed: bool,
+    /// Whether the joiner is behind a router that forgets its mappings every few seconds. The link must be sealed: a bare match
+    /// does not follow a peer to another address.
+    #[cfg(feature = "seal")]
+    pub roaming: bool,
+    /// Whether somebody without keys sends copies, damaged copies and guesses to both machines, 50 a second to each: from addresses
+    /// of their own, and on a sealed link in the name of the peer too.
+    pub hostile: bool,
     /// The names of the impairments and [`EXTRAS`] that were taken away.
     pub without: Vec<String>,
 }
@@ -38,6 +46,9 @@ impl Case {
         match name {
             "variety" => case.variety = false,
             "rematch" => case.rematch = false,
+            #[cfg(feature = "seal")]
+            "roaming" => case.roaming = false,
+            "hostile" => case.hostile = false,
             name => {
                 let simpler = self.link.simpler().find(|(impairment, _)| *impairment == name);
                 case.link = simpler.map_or(self.link, |(_, simpler)| simpler);
@@ -45,6 +56,18 @@ impl Case {
         }
         case.without.push(name.to_owned());
         case
+    }
+
+    /// Whether the match has this one of the [`EXTRAS`].
+    pub(super) fn has(&self, extra: &str) -> bool {
+        match extra {
+            "variety" => self.variety,
+            "rematch" => self.rematch,
+            #[cfg(feature = "seal")]
+            "roaming" => self.roaming,
+            "hostile" => self.hostile,
+            _ => false,
+        }
     }
 }
 
@@ -62,6 +85,11 @@ pub struct Plan {
     /// Whether the links are sealed.
     #[cfg(feature = "seal")]
     pub sealed: bool,
+    /// Whether the joiners are behind routers that forget ([`Case::roaming`]).
+    #[cfg(feature = "seal")]
+    pub roaming: bool,
+    /// Whether somebody without keys attacks the matches ([`Case::hostile`]).
+    pub hostile: bool,
 }
 
 impl Default for Plan {
@@ -73,6 +101,9 @@ impl Default for Plan {
             without: Vec::new(),
             #[cfg(feature = "seal")]
             sealed: false,
+            #[cfg(feature = "seal")]
+            roaming: false,
+            hostile: false,
         }
     }
 }
@@ -92,6 +123,9 @@ impl Plan {
             rematch: true,
             #[cfg(feature = "seal")]
             sealed: self.sealed,
+            #[cfg(feature = "seal")]
+            roaming: self.roaming,
+            hostile: self.hostile,
             without: Vec::new(),
         };
         Some(self.without.iter().fold(whole, |case, name| case.without(name)))

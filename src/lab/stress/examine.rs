@@ -127,8 +127,19 @@ fn figures_of<G: Game>(machine: &SimPeer<Timed<G>>) -> Figures {
         depths: stats.rollback.depths,
         bytes: stats.bytes_out,
         played: machine.started_at.map_or(Duration::ZERO, |start| last.saturating_sub(start)),
-        refused: stats.refused.total(),
+        refused: stats.refused.total() + refused_by_seal(machine),
         checksums: stats.checksums_compared,
+    }
+}
+
+/// The datagrams that a seal around the match has refused.
+fn refused_by_seal<G: Game>(machine: &SimPeer<Timed<G>>) -> u64 {
+    #[cfg(feature = "seal")]
+    return machine.seal.as_ref().map_or(0, |seal| seal.stats().refused.total());
+    #[cfg(not(feature = "seal"))]
+    {
+        let _ = machine;
+        0
     }
 }
 

@@ -34,6 +34,7 @@ mod failure;
 mod heat;
 mod inputs;
 mod outcome;
+mod outside;
 mod page;
 mod plot;
 mod report;
@@ -184,6 +185,9 @@ impl<G: Game + 'static> Stress<G> {
             without: without.iter().map(|name| (*name).to_owned()).collect(),
             #[cfg(feature = "seal")]
             sealed: self.plan.sealed,
+            #[cfg(feature = "seal")]
+            roaming: self.plan.roaming,
+            hostile: self.plan.hostile,
         };
         self.played(&plan, plan.case(0).into_iter().collect())
     }

@@ -54,8 +54,7 @@ impl Shrunk {
     fn fewer_impairments(&mut self, play: Player<'_>) -> bool {
         let before = self.case.without.len();
         for extra in EXTRAS {
-            let has = if extra == "variety" { self.case.variety } else { self.case.rematch };
-            if has {
+            if self.case.has(extra) {
                 self.attempt(play, self.case.without(extra));
             }
         }

@@ -5,6 +5,7 @@ use super::case::{Case, rematch_frames};
 use super::examine::{Seen, examine};
 use super::inputs::{Turn, mix};
 use super::outcome::{Keep, Outcome, Trouble};
+use super::outside::Outside;
 use super::sample::{self, Sampler};
 use super::timed::{Counted, Timed};
 use crate::game::fields::Image;
@@ -84,7 +85,8 @@ fn play_one<G: Game + 'static>(
         }
     }
     sim.record();
-    let mut seen = run(&mut sim, case.frames);
+    let outside = Outside::new(case, &mut sim);
+    let mut seen = run(&mut sim, case.frames, outside);
     (seen.expects_rollbacks, seen.inputs) = (expects_rollbacks, sim.take_record());
     let mut outcome = examine(stress, &sim, case, &seen);
     outcome.samples = samplers.map(|sampler| sampler.map(sample::taken).unwrap_or_default());
@@ -101,14 +103,14 @@ fn pressed<G: Game>(session: &Session<Counted<G::Snapshot>>, timed: &Timed<G>) -
 }
 
 /// Runs a match to its end, and looks a few times a second at how much its state lives.
-fn run<G: Game>(sim: &mut SimMatch<Timed<G>>, frames: u32) -> Seen {
+fn run<G: Game>(sim: &mut SimMatch<Timed<G>>, frames: u32, mut outside: Outside) -> Seen {
     let limit = Duration::from_secs(60 + u64::from(frames) / 5);
     let (mut seen, mut image, mut last) = (Seen::default(), Image::default(), Image::default());
     let ended = |sim: &SimMatch<Timed<G>>| {
         (0..2).all(|id| sim.machine(id).ended()) || (0..2).any(|id| sim.machine(id).error.is_some())
     };
     while !ended(sim) && sim.world.now() < limit {
-        sim.run_for(Duration::from_millis(500));
+        outside.run(sim);
         if let Some(direct) = sim.direct() {
             std::mem::swap(&mut image, &mut last);
             image.take(&direct.snapshot());
