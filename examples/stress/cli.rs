@@ -6,6 +6,10 @@ use clap::Parser;
 use rebout::lab::link::LinkConfig;
 use rebout::lab::stress::EXTRAS;
 use std::path::PathBuf;
+use std::str::FromStr;
+
+/// The matches of a run for which no number is given.
+pub(crate) const USUAL_MATCHES: u32 = 1_040;
 
 const AFTER_HELP: &str = "\
 A game may be the name of a planted mistake: then a game that has it is tested as if it were yours, to see what a \
@@ -13,6 +17,9 @@ failure looks like.
 
 Frames are counted as every machine steps them: a match of 3,600 frames is 7,200. A match is followed by a \
 shorter one in the same process, whose frames count, and which is not counted as a match.
+
+A run can be spread over machines: each plays `--shard I/N --json` with otherwise the same arguments, and `--merge` puts the \
+reports together. All shards together play the matches of the whole run.
 
 The exit code is 0 if all is well, 1 if not, 2 if the arguments make no sense.";
 
@@ -46,7 +53,7 @@ pub(crate) struct Args {
     pub(crate) plant: Option<String>,
 
     /// Takes these impairments away from the link: latency, jitter, loss, ...; `variety` makes the two machines alike,
-    /// `rematch` leaves out the second match
+    /// `rematch` leaves out the second match, `roaming` and `hostile` what the options of that name add
     #[arg(long, value_delimiter = ',', value_parser = impairment)]
     pub(crate) without: Vec<String>,
 
@@ -54,6 +61,23 @@ pub(crate) struct Args {
     #[cfg(feature = "seal")]
     #[arg(long)]
     pub(crate) sealed: bool,
+
+    /// Puts the joiner behind a router that forgets its mappings every few seconds; needs --sealed
+    #[cfg(feature = "seal")]
+    #[arg(long, requires = "sealed")]
+    pub(crate) roaming: bool,
+
+    /// Lets somebody without keys send copies, damaged copies and guesses to both machines, 50 a second to each
+    #[arg(long)]
+    pub(crate) hostile: bool,
+
+    /// Plays the I-th of N parts of the run, to spread it over machines: `1/4` to `4/4`
+    #[arg(long, value_name = "I/N", conflicts_with = "plant")]
+    pub(crate) shard: Option<Shard>,
+
+    /// Puts the reports of all shards of a run together, each the output of `--shard I/N --json`
+    #[arg(long, value_name = "FILE", num_args = 1.., exclusive = true)]
+    pub(crate) merge: Vec<PathBuf>,
 
     /// How many threads play [default: as many as there are cores]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1_024))]
@@ -66,6 +90,36 @@ pub(crate) struct Args {
     /// Writes a page with plots, and what there is to know of a failure, into this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) report: Option<PathBuf>,
+}
+
+/// A part of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shard {
+    /// From 1 on.
+    pub(crate) number: u32,
+    pub(crate) of: u32,
+}
+
+impl Shard {
+    /// The matches of this part: all parts together are the whole run.
+    pub(crate) fn part(self, matches: u32) -> core::ops::Range<u32> {
+        let before = |number: u32| (u64::from(matches) * u64::from(number) / u64::from(self.of)) as u32;
+        before(self.number - 1)..before(self.number)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed =
+            text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+        let (number, of) = parsed.ok_or("two numbers with a slash between them are needed, such as 1/4")?;
+        if of == 0 || !(1..=of).contains(&number) {
+            return Err(format!("the parts of {of} are numbered from 1 to {of}"));
+        }
+        Ok(Self { number, of })
+    }
 }
 
 /// The links that a name stands for.

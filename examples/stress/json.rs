@@ -1,5 +1,6 @@
 //! The figures as JSON, for programs.
 
+use crate::cli::{Args, USUAL_MATCHES};
 use crate::planting::Planting;
 use rebout::lab::stress::{Row, Tally};
 use rebout::lab::text::quoted;
@@ -12,7 +13,8 @@ fn optional<T>(value: Option<T>, shown: impl Fn(T) -> String) -> String {
 fn link(row: &Row) -> String {
     format!(
         "{{\"link\":{},\"matches\":{},\"frames\":{},\"rollbacks\":{},\"depth_p50\":{},\"depth_p99\":{},\
-         \"stalled_percent\":{:.4},\"bytes_per_s\":{:.1},\"refused\":{},\"divergences\":{},\"vacuous\":{}}}",
+         \"stalled_percent\":{:.4},\"bytes_per_s\":{:.1},\"refused\":{},\"divergences\":{},\"vacuous\":{},\
+         \"stalled\":{},\"resimulated\":{},\"bytes\":{},\"played_ms\":{},\"checksums\":{},\"depths\":[{}]}}",
         quoted(row.name),
         row.matches,
         row.figures.frames,
@@ -24,7 +26,43 @@ fn link(row: &Row) -> String {
         row.figures.refused,
         row.divergences,
         row.vacuous,
+        row.figures.stalled,
+        row.figures.resimulated,
+        row.figures.bytes,
+        row.figures.played.as_millis(),
+        row.figures.checksums,
+        row.figures.depths.map(|count| count.to_string()).join(","),
     )
+}
+
+/// The run that a report is of.
+#[derive(Clone, Copy)]
+pub(crate) struct Run<'a> {
+    pub(crate) args: &'a Args,
+    /// The description of the first failure.
+    pub(crate) failure: Option<&'a str>,
+}
+
+impl Run<'_> {
+    /// The arguments that all shards of a run have in common.
+    fn arguments(&self) -> String {
+        let args = self.args;
+        #[cfg(feature = "seal")]
+        let (sealed, roaming) = (args.sealed, args.roaming);
+        #[cfg(not(feature = "seal"))]
+        let (sealed, roaming) = (false, false);
+        format!(
+            "{{\"game\":{},\"link\":{},\"seed\":\"{}\",\"matches\":{},\"frames\":{},\"sealed\":{sealed},\
+             \"roaming\":{roaming},\"hostile\":{},\"without\":{}}}",
+            quoted(&args.game),
+            quoted(&args.link),
+            args.seed,
+            args.matches.unwrap_or(USUAL_MATCHES),
+            args.frames,
+            args.hostile,
+            quoted(&args.without.join(",")),
+        )
+    }
 }
 
 fn planted(planting: &Planting) -> String {
@@ -46,7 +84,12 @@ fn planted(planting: &Planting) -> String {
 }
 
 /// Everything as one object.
-pub(crate) fn object(tally: &Tally, plantings: Option<&[Planting]>, seconds: f64) -> String {
+pub(crate) fn object(
+    tally: &Tally,
+    run: Option<Run<'_>>,
+    plantings: Option<&[Planting]>,
+    seconds: f64,
+) -> String {
     let total = tally.total();
     let links: Vec<String> = tally.rows.iter().map(link).collect();
     let mut object = format!(
@@ -59,6 +102,16 @@ pub(crate) fn object(tally: &Tally, plantings: Option<&[Planting]>, seconds: f64
         links.join(","),
         tally.unplayed.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(","),
     );
+    let _ = write!(
+        object,
+        ",\"failures\":{},\"excused\":{},\"seconds\":{seconds:.3}",
+        tally.failures, tally.excused
+    );
+    if let Some(run) = run {
+        let shard = optional(run.args.shard, |shard| format!("[{},{}]", shard.number, shard.of));
+        let failure = optional(run.failure, quoted);
+        let _ = write!(object, ",\"run\":{},\"shard\":{shard},\"failure\":{failure}", run.arguments());
+    }
     if let Some(plantings) = plantings {
         let planted: Vec<String> = plantings.iter().map(planted).collect();
         let _ = write!(object, ",\"planted\":[{}]", planted.join(","));

@@ -6,11 +6,15 @@
 //! stress --link wifi --matches 1 --seed 77         one match again
 //! stress --plant all                               mistakes on purpose: every one of them has to be found
 //! stress --report DIR                              the same, and a page with plots
+//! stress --shard 1/4 --json >one.json              a quarter of a run, for one of four machines
+//! stress --merge one.json two.json ...             the report of the whole run
 //! stress --game hidden-cache                       what a failure looks like
 //! ```
 
 mod cli;
 mod json;
+mod json_reader;
+mod merge;
 mod planting;
 mod plants;
 mod pool;
@@ -52,6 +56,9 @@ struct Played {
 }
 
 fn run(args: &Args, out: &mut impl Write) -> io::Result<bool> {
+    if !args.merge.is_empty() {
+        return merge::run(&args.merge, out);
+    }
     match &args.plant {
         None => run_game(args, out),
         Some(name) => run_plants(args, name, out),
@@ -63,6 +70,7 @@ fn play(args: &Args, subjects: &[Subject], matches: u32) -> Played {
     let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let jobs = args.jobs.map_or_else(cores, usize::from);
     let cases = roster::cases(args, matches);
+    let matches = cases.len() as u32;
     let links = cli::links(&args.link).len() as u32;
     let mut progress = Progress::new(matches * subjects.len() as u32);
     let work = |index: u32| {
@@ -78,21 +86,27 @@ fn play(args: &Args, subjects: &[Subject], matches: u32) -> Played {
 fn run_game(args: &Args, out: &mut impl Write) -> io::Result<bool> {
     // The names were checked with the arguments.
     let Some(subject) = Subject::named(&args.game) else { return Ok(false) };
-    let Played { cases, outcomes, seconds } = play(args, &[subject], args.matches.unwrap_or(1_040));
+    let Played { cases, outcomes, seconds } =
+        play(args, &[subject], args.matches.unwrap_or(cli::USUAL_MATCHES));
     let play = |case: &Case, keep| subject.play(case, keep);
-    let report = Report::of(subject.name(), &roster::plan(args), cases, outcomes, play);
+    let mut report = Report::of(subject.name(), &roster::plan(args), cases, outcomes, play);
+    if args.shard.is_some() {
+        // Whether every link was played is known when the shards are put together.
+        report.tally.unplayed.clear();
+    }
+    let described = report.failure.as_ref().map(describe);
     if args.json {
-        writeln!(out, "{}", json::object(&report.tally, None, seconds))?;
+        let run = json::Run { args, failure: described.as_deref() };
+        writeln!(out, "{}", json::object(&report.tally, Some(run), None, seconds))?;
     } else {
         write!(out, "{}{}", report.tally.table(), report.tally.summary(Some(seconds)))?;
     }
-    let described = report.failure.as_ref().map(describe);
     if let (Some(failure), Some(text)) = (&report.failure, &described) {
         tell(args, failure, text)?;
     }
     let extras = Extras { seconds: Some(seconds), failure: described.as_deref(), ..Extras::default() };
     write_page(args, &report, extras)?;
-    Ok(report.is_well())
+    Ok(if args.shard.is_some() { report.tally.failures == 0 } else { report.is_well() })
 }
 
 fn run_plants(args: &Args, name: &str, out: &mut impl Write) -> io::Result<bool> {
@@ -106,7 +120,7 @@ fn run_plants(args: &Args, name: &str, out: &mut impl Write) -> io::Result<bool>
     let cases = cases.iter().cycle().take(outcomes.len()).cloned().collect();
     let report = Report::summed(&format!("planted: {name}"), &roster::plan(args), cases, outcomes);
     if args.json {
-        writeln!(out, "{}", json::object(&report.tally, Some(&plantings), seconds))?;
+        writeln!(out, "{}", json::object(&report.tally, None, Some(&plantings), seconds))?;
     } else {
         write!(out, "{}", planting::table(&plantings))?;
     }
@@ -134,9 +148,11 @@ fn command(what: &str, case: &Case) -> String {
         command += &format!(" --without {}", case.without.join(","));
     }
     #[cfg(feature = "seal")]
-    if case.sealed {
-        command += " --sealed";
+    {
+        command += if case.sealed { " --sealed" } else { "" };
+        command += if case.roaming { " --roaming" } else { "" };
     }
+    command += if case.hostile { " --hostile" } else { "" };
     command
 }
 

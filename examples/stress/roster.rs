@@ -58,11 +58,13 @@ pub(crate) fn plan(args: &Args) -> Plan {
         without: args.without.clone(),
         #[cfg(feature = "seal")]
         sealed: args.sealed,
-        ..Plan::default()
+        #[cfg(feature = "seal")]
+        roaming: args.roaming,
+        hostile: args.hostile,
     }
 }
 
-/// The matches of a run.
+/// The matches of a run, or of one part of it.
 pub(crate) fn cases(args: &Args, matches: u32) -> Vec<Case> {
     let plan = plan(args);
     let case = |index| {
@@ -71,5 +73,6 @@ pub(crate) fn cases(args: &Args, matches: u32) -> Vec<Case> {
         case.variety &= args.plant.is_none();
         Some(case)
     };
-    (0..matches).filter_map(case).collect()
+    let part = args.shard.map_or(0..matches, |shard| shard.part(matches));
+    part.filter_map(case).collect()
 }

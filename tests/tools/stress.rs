@@ -101,11 +101,13 @@ impl Json {
 
     fn text(rest: &mut &str) -> String {
         Self::expect(rest, '"');
-        let end = rest.find('"').expect("the end of a text");
-        let text = &rest[..end];
-        assert!(!text.contains('\\'), "nothing that is printed needs escaping: {text}");
+        let is_end = |(at, byte): &(usize, u8)| *byte == b'"' && !rest[..*at].ends_with('\\');
+        let (end, _) = rest.bytes().enumerate().find(is_end).expect("the end of a text");
+        // Only line ends and quotes in the description of a failure are escaped.
+        let text = rest[..end].replace("\\u000a", "\n").replace("\\\"", "\"");
+        assert!(!text.contains('\\'), "nothing else that is printed needs escaping: {text}");
         *rest = &rest[end + 1..];
-        text.to_owned()
+        text
     }
 
     fn get(&self, name: &str) -> &Self {
@@ -166,6 +168,7 @@ fn the_result_does_not_depend_on_how_many_threads_play() {
         assert_eq!(code, Some(0), "{err}");
         let Json::Object(mut object) = Json::parse(&out) else { panic!("{out}") };
         object.remove("frames_per_s").expect("a speed");
+        object.remove("seconds").expect("a time");
         object
     };
     let one = figures(1);
@@ -293,9 +296,117 @@ fn arguments_that_make_no_sense_are_refused_with_the_value() {
         ("--jobs -1", "'-1'"),
         ("--seed -1", "'-1'"),
         ("--frames 99999999999", "'99999999999' for '--frames"),
+        ("--shard 0/4", "the parts of 4 are numbered from 1 to 4"),
+        ("--shard 5/4", "the parts of 4 are numbered from 1 to 4"),
+        ("--shard 4", "two numbers with a slash between them"),
+        ("--roaming", "--sealed"),
     ] {
         let (code, out, err) = stress(args);
         assert_eq!((code, &*out), (Some(2), ""), "{args}");
         assert!(err.contains(wanted), "{args}: {err}");
     }
+}
+
+/// Plays the shards of a run, and leaves their reports in `scratch`.
+fn shards(scratch: &Scratch, args: &str, of: u32) -> Vec<PathBuf> {
+    std::fs::create_dir_all(&scratch.0).unwrap();
+    let play = |number: u32| {
+        let output = run(format!("{args} --shard {number}/{of} --json").split_whitespace());
+        let path = scratch.0.join(format!("{number}.json"));
+        std::fs::write(&path, output.stdout).unwrap();
+        path
+    };
+    (1..=of).map(play).collect()
+}
+
+fn merge(files: &[PathBuf]) -> (Option<i32>, String, String) {
+    let args = [OsStr::new("--merge")].into_iter().chain(files.iter().map(AsRef::as_ref));
+    let output = run(args);
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn shards_of_a_run_merge_to_the_report_of_the_whole() {
+    let scratch = Scratch::new("shards");
+    let args = "--matches 14 --frames 300 --seed 9";
+    let (code, whole, err) = stress(args);
+    assert_eq!(code, Some(0), "{whole}{err}");
+    // The parts are 4, 5 and 5 matches, none of them on all links.
+    let mut files = shards(&scratch, args, 3);
+    files.reverse();
+    let (code, merged, err) = merge(&files);
+    assert_eq!(code, Some(0), "{merged}{err}");
+    let table = |text: &str| {
+        text.lines().take_while(|line| !line.contains(" matches,")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(table(&merged), table(&whole));
+    assert_eq!(table(&merged).len(), 1 + 13 + 1);
+    assert!(merged.contains("14 matches, ") && merged.contains("3 shards, "), "{merged}");
+}
+
+#[test]
+fn merge_refuses_shards_that_are_not_one_run() {
+    let scratch = Scratch::new("not-one-run");
+    let files = shards(&scratch, "--link lan --matches 3 --frames 60", 3);
+    let refused = |files: &[PathBuf], wanted: &str| {
+        let (code, out, err) = merge(files);
+        assert_eq!((code, &*out), (Some(2), ""), "{err}");
+        assert!(err.contains(wanted), "{err}");
+    };
+    refused(&files[..1], "missing shards: 2/3, 3/3");
+    refused(&[&files[..], &files[2..]].concat(), "shard 3/3 is there more than once");
+    let mixed = scratch.0.join("mixed.json");
+    let (_, report, _) = stress("--link lan --matches 3 --frames 60 --seed 2 --shard 3/3 --json");
+    std::fs::write(&mixed, report).unwrap();
+    refused(&[files[0].clone(), files[1].clone(), mixed.clone()], "are parts of different runs");
+    let (_, whole, _) = stress("--link lan --matches 1 --frames 60 --json");
+    std::fs::write(&mixed, whole).unwrap();
+    refused(std::slice::from_ref(&mixed), "the report of a whole run, and not of a shard");
+    for text in ["", "{\"run\":", "[1,2]", "{\"shard\":[1,1],\"run\":{}}", &"[".repeat(100_000)] {
+        std::fs::write(&mixed, text).unwrap();
+        refused(std::slice::from_ref(&mixed), "mixed.json: ");
+    }
+    refused(&[scratch.0.join("none.json")], "none.json: ");
+}
+
+#[test]
+fn failure_of_a_shard_is_told_by_the_merge() {
+    let scratch = Scratch::new("failed-shard");
+    let files = shards(&scratch, "--game global-state --link hostile --matches 2 --frames 600 --seed 3", 2);
+    let (code, out, err) = merge(&files);
+    assert_eq!(code, Some(1), "{out}{err}");
+    assert!(out.contains("2 diverged") && err.contains("FAILED on link hostile, seed 3"), "{out}{err}");
+}
+
+#[test]
+fn merge_names_links_that_no_shard_played() {
+    let scratch = Scratch::new("unplayed");
+    let files = shards(&scratch, "--matches 2 --frames 60", 4);
+    let (code, out, _) = merge(&files);
+    assert_eq!(code, Some(1), "{out}");
+    assert!(out.contains("NOT PLAYED, the run was too short: ") && out.contains("2 matches"), "{out}");
+}
+
+/// The datagrams that were refused in a run of 13 matches of at least 15 s, to which 100 forged ones come in a second.
+fn refused(report: &str) -> u64 {
+    Json::parse(report).list("links").iter().map(|link| link.count("refused")).sum()
+}
+
+#[test]
+fn roaming_and_hostile_sealed_matches_are_well() {
+    // Random inputs of tag tag nobody in some matches, which then prove nothing. The packets of tilt fill the narrow link.
+    for game in ["playground", "duel", "swarm"] {
+        let args = format!("--game {game} --matches 13 --frames 900 --without rematch --json");
+        let (code, out, err) = stress(&format!("{args} --sealed --roaming --hostile"));
+        assert_eq!(code, Some(0), "{game}: {out}{err}");
+        assert!(refused(&out) > 13 * 15 * 90, "{game}: {out}");
+    }
+}
+
+#[test]
+fn strangers_change_nothing_in_bare_matches() {
+    let (code, out, err) = stress("--matches 13 --frames 900 --hostile --json");
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert!(refused(&out) > 13 * 15 * 90, "{out}");
 }
