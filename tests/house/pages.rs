@@ -18,7 +18,7 @@ fn paths(page: &str) -> impl Iterator<Item = &str> {
     let words = words.map(|word| word.trim_end_matches(['.', ':']).split('#').next().unwrap());
     words.filter(|word| {
         let room = word.split('/').next().unwrap();
-        word.contains('/') && ["src", "docs", "examples", "tests", "benches", ".ci"].contains(&room)
+        word.contains('/') && ["src", "docs", "examples", "tests", "benches", "fuzz", ".ci"].contains(&room)
     })
 }
 
