@@ -14,7 +14,7 @@ fn link(row: &Row) -> String {
     format!(
         "{{\"link\":{},\"matches\":{},\"frames\":{},\"rollbacks\":{},\"depth_p50\":{},\"depth_p99\":{},\
          \"stalled_percent\":{:.4},\"bytes_per_s\":{:.1},\"refused\":{},\"divergences\":{},\"vacuous\":{},\
-         \"stalled\":{},\"resimulated\":{},\"bytes\":{},\"played_ms\":{},\"checksums\":{},\"depths\":[{}]}}",
+         \"stalled\":{},\"resimulated\":{},\"bytes\":{},\"played_ns\":{},\"checksums\":{},\"depths\":[{}]}}",
         quoted(row.name),
         row.matches,
         row.figures.frames,
@@ -29,7 +29,7 @@ fn link(row: &Row) -> String {
         row.figures.stalled,
         row.figures.resimulated,
         row.figures.bytes,
-        row.figures.played.as_millis(),
+        row.figures.played.as_nanos(),
         row.figures.checksums,
         row.figures.depths.map(|count| count.to_string()).join(","),
     )

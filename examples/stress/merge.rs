@@ -149,7 +149,7 @@ fn add_link(row: &mut Row, link: &Json) -> Result<(), String> {
     ] {
         *sum += link.count(name)?;
     }
-    figures.played += Duration::from_millis(link.count("played_ms")?);
+    figures.played += Duration::from_nanos(link.count("played_ns")?);
     for (sum, count) in figures.depths.iter_mut().zip(link.list("depths")?) {
         *sum += count.as_count().ok_or("a depth is no whole number")?;
     }

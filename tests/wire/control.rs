@@ -119,7 +119,7 @@ fn length_fits(kind: u8, count: usize, len: usize) -> bool {
         4 => len == 13 || (count > 0 && len == 1 + 13 * count),
         5 => len >= 5 && (len == 5 + 21 * count || len == 9 + 21 * count),
         6 | 7 => len == 8,
-        8 => true,
+        8 | 10 => true,
         _ => false,
     }
 }
