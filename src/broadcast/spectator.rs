@@ -71,7 +71,7 @@ impl fmt::Display for Watching {
 
 /// Receives a broadcast, and verifies every byte by the source's signature.
 ///
-/// [`proven`](Self::proven) is the match so far, as the file that its source records. Nothing that is not signed is ever in it,
+/// [`bytes`](Self::bytes) is the match so far, as the file that its source records. Nothing that is not signed is ever in it,
 /// wherever it came from. Hand new bytes to a [`Viewer`](crate::replay::Viewer) to see them, to a file to keep them, and to a
 /// [`Broadcast`](super::Broadcast) to pass them on.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use std::path::Path;
 
 impl<S: Fields> Online<S> {
     /// Comes back into a match on UDP, by the [file](Options::unfinished_in) that this machine kept when its program ended. The options are
-    /// those of that program. Build the game at [`Now::Begin`] as always; [`advance`](Self::advance) then steps it through the match so far
+    /// those of that program. Build the game at [`Now::Begin`](crate::Now::Begin) as always; [`advance`](Self::advance) then steps it through the match so far
     /// without cues, some frames in each call, and the match goes on after a countdown.
     ///
     /// # Errors
