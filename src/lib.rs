@@ -1,12 +1,12 @@
 //! Rebout: a deterministic rollback peer-to-peer engine for two-player fighting and arcade games.
 //!
-//! A game hands over one `u16` of buttons a frame, and gets an online match that feels local: the engine predicts the
-//! other player, rolls back when it guessed wrong, paces both machines onto one clock, proves that both simulate the
-//! same state, and says *which field* diverged when they do not.
+//! A game passes the local player's input once a frame, and gets an online match that feels local. The engine predicts the other
+//! player, rolls back after a misprediction, paces both machines, checks that both simulate the same state, and reports
+//! *which field* diverged if they do not.
 //!
 //! # A complete game
 //!
-//! A game with both of its players on one machine: an encrypted match by invite. `docs/EMBEDDING.md` explains every step.
+//! An encrypted match by invite, with both players in one process. `docs/EMBEDDING.md` is a tutorial.
 //!
 //! ```
 //! # #[cfg(all(feature = "seal", feature = "udp"))] {
@@ -61,10 +61,10 @@
 //!
 //! # The run loop
 //!
-//! `Online` keeps this contract for a game. With a loop of your own: a [`Lobby`] and then a [`Session`] are state machines: no socket, no clock and no thread inside. Time comes in as an
-//! argument, on any clock that never runs backwards; datagrams come in and go out through [`Protocol`]. The contract:
+//! `Online` does this for a game. For a loop of your own: a [`Lobby`] and a [`Session`] are state machines without a socket, a clock or
+//! a thread. Time is an argument, on any monotonic clock; datagrams go through [`Protocol`]. The contract:
 //!
-//! 1. Hand over every datagram that has arrived: [`handle_datagram`](Protocol::handle_datagram). A bad datagram is
+//! 1. Pass on every datagram that has arrived: [`handle_datagram`](Protocol::handle_datagram). A bad datagram is
 //!    counted and dropped; it is never an error.
 //! 2. Call [`poll_transmit`](Protocol::poll_transmit) until it returns `None`, and send each datagram that it wrote.
 //! 3. Sleep until a datagram comes, until [`poll_timeout`](Protocol::poll_timeout), or until
@@ -79,9 +79,9 @@
 //! 6. After the end, poll the events once more: the last may come in a datagram, with no frame after it. Repeat 1 to 3
 //!    while the session [lingers](Protocol::lingers): the peer needs our verdict too.
 //!
-//! `Connection` does 1 to 3 with encryption and paths, [`net::Driver`] without, on any transport, also at the end: `run_until` for a game that lets it sleep, `poll` for an
-//! engine that owns the loop (`while session.frame_due(now)`), `flush`, `close`. `net::udp::UdpDriver` is the one on a UDP
-//! socket, `docs/TRANSPORTS.md` tells how to write another. `lab::sim` does them in virtual time.
+//! `Connection` does 1 to 3 with encryption and NAT traversal, and [`net::Driver`] without, on any transport: `run_until` sleeps, `poll`
+//! is for an engine that owns the loop (`while session.frame_due(now)`), and `flush` and `close` do the rest. `net::udp::UdpDriver` runs
+//! on a UDP socket, `docs/TRANSPORTS.md` describes other transports, and `lab::sim` runs in virtual time.
 //!
 //! # Overview
 //!
@@ -95,14 +95,14 @@
 //! | `Broadcast`, `Spectator` | live spectators of a match; `docs/SPECTATORS.md` |
 //! | [`Invite`] | the right to join a host, as one line of text |
 //! | [`Autopsy`], [`Bundle`] | the report about a desync, and the folder that keeps it |
-//! | `authority` | with the feature `authority`, more than two players: a server that decides, clients that predict and interpolate |
+//! | `authority` | with the feature `authority`: an authoritative server, and clients that predict and interpolate |
 //! | [`rollback`] | the engine alone, without a network |
 //! | [`replay`] | recorded matches, in files |
 //! | `rendezvous` | with the feature `nat`: the server where a joiner finds its host |
 //! | [`net`] | the driver for UDP and other transports |
-//! | `lab` | for tests, with the feature `lab`: a simulated network, matches with an oracle, forged datagrams, a relay that behaves like a bad link |
+//! | `lab` | for tests, with the feature `lab`: a simulated network, matches with an oracle, a relay that impairs a link |
 //! | [`wire`] | encoding and decoding of RBN1, GAME and R-Type packets; `docs/WIRE.md` describes the protocol |
-//! | `math`, [`Rng`] | with the feature `fixed`, fixed-point numbers; randomness for a simulation |
+//! | `math`, [`Rng`] | fixed-point numbers (the feature `fixed`); random numbers for a simulation |
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]
@@ -144,7 +144,7 @@ pub use connect::nat::RelayPolicy;
 #[cfg(feature = "nat")]
 pub use connect::rendezvous;
 #[cfg(feature = "seal")]
-pub use connect::seal::{Code, Randomness};
+pub use connect::seal::{Code, PlayerKey, Randomness};
 #[cfg(feature = "fixed")]
 pub use game::math;
 pub use game::{
@@ -179,8 +179,3 @@ struct Readme;
 #[cfg(all(doctest, feature = "nat", feature = "udp"))]
 #[doc = include_str!("../docs/CONNECTING.md")]
 struct Connecting;
-
-/// The page about transports, whose TCP transport is compiled and plays a match as a doctest.
-#[cfg(all(doctest, feature = "udp"))]
-#[doc = include_str!("../docs/TRANSPORTS.md")]
-struct Transports;

@@ -159,7 +159,7 @@ fn refused_datagram_is_logged_with_address_and_reason() {
     assert_eq!(details[0], "no format begins with [47, 45, 54, 20]");
     assert_eq!(details[1], "version 9 is not 1");
     assert!(details[2].starts_with("frame ") && details[2].contains("is confirmed as 0x"), "{details:?}");
-    assert_eq!(details[3], "there is no message of kind 99");
+    assert_eq!(details[3], "unknown message kind 99");
     assert_eq!(details[4], "the notes of an AUTOPSY");
 }
 

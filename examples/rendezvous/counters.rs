@@ -43,7 +43,7 @@ pub(crate) fn refused(server: &RendezvousServer) -> impl Iterator<Item = (RoomRe
 pub(crate) fn words(server: &RendezvousServer) -> String {
     let stats = server.stats();
     let mut words = format!(
-        "{} rooms opened, {} open; {} asked for a ticket; {} INITs delivered, {} answered; {} bytes in, {} out",
+        "rooms: {} opened, {} open; {} asked for a ticket; {} INITs delivered, {} answered; {} bytes in, {} out",
         stats.rooms_opened,
         server.rooms(),
         stats.asks,

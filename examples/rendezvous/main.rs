@@ -30,45 +30,46 @@ const LOOK_UP_EVERY: Duration = Duration::from_millis(100);
 ///
 /// The secret shared with a TURN server comes from --turn-secret-file or from the environment variable REBOUT_TURN_SECRET.
 #[derive(Parser)]
+#[command(name = "rendezvous", version, max_term_width = 100)]
 struct Args {
-    /// The address to listen on. `[::]` takes IPv6 and IPv4.
+    /// The address to listen on. `[::]` accepts IPv6 and IPv4.
     #[arg(long, default_value = "[::]:3479")]
     bind: SocketAddr,
-    /// The TURN server that players are sent to, as they reach it.
+    /// The address of the TURN server, as players reach it.
     #[arg(long, value_name = "ADDRESS")]
     turn: Option<SocketAddr>,
-    /// A file with the secret shared with the TURN server, which others must not be able to read.
+    /// A file with the secret shared with the TURN server. Other users must not be able to read it.
     #[arg(long, value_name = "FILE", requires = "turn")]
     turn_secret_file: Option<PathBuf>,
-    /// For how many seconds TURN credentials are valid.
+    /// The lifetime of TURN credentials in seconds.
     #[arg(long, default_value_t = 600, value_parser = clap::value_parser!(u16).range(60..))]
     turn_valid: u16,
-    /// The most rooms.
+    /// The maximum number of rooms.
     #[arg(long, default_value_t = 10_000)]
     max_rooms: usize,
-    /// The most rooms of one IPv4 address or one /64 of IPv6.
+    /// The maximum number of rooms of one IPv4 address or IPv6 /64.
     #[arg(long, default_value_t = 32)]
     max_rooms_per_source: usize,
-    /// The most signatures that are checked in a second, besides those that keep rooms open.
+    /// The maximum number of signature checks a second, besides those that keep rooms open.
     #[arg(long, default_value_t = 2_000)]
     max_signatures: u32,
-    /// The most guests that wait for an answer.
+    /// The maximum number of guests that wait for an answer.
     #[arg(long, default_value_t = 4_096)]
     max_guests: usize,
     #[cfg(feature = "tls")]
     #[command(flatten)]
     tls: tls::TlsArgs,
-    /// Print the counters every so many seconds.
+    /// Print the counters every this many seconds.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     report: Option<u64>,
-    /// Serve the counters in the text format of Prometheus over HTTP, at /metrics of this address. Anybody who reaches it can
-    /// read them: name a loopback address, or one of a private network.
+    /// Serve the counters to Prometheus over HTTP, at /metrics of this address. Anybody who reaches it can read them: use a loopback
+    /// address, or one of a private network.
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<SocketAddr>,
-    /// Print the addresses of each host and guest that meet. Without it nobody records them.
+    /// Log the addresses of each host and guest that meet. By default they are not logged.
     #[arg(long)]
     log_meetings: bool,
-    /// Say everything as JSON, one object a line.
+    /// Print JSON, one object a line.
     #[arg(long)]
     json: bool,
 }
@@ -77,7 +78,7 @@ fn main() -> ExitCode {
     match serve(&Args::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("rendezvous: {error}");
+            let _ = writeln!(std::io::stderr(), "rendezvous: {error}");
             ExitCode::FAILURE
         }
     }
@@ -199,9 +200,14 @@ fn say(json: bool, event: &str, fields: &[(&str, String)], words: &str) {
         };
         let fields: String =
             fields.iter().map(|(name, value)| format!(",\"{name}\":{}", quoted(value))).collect();
-        println!("{{\"event\":\"{event}\"{fields}}}");
+        tell(&format!("{{\"event\":\"{event}\"{fields}}}"));
     } else {
-        println!("{words}");
+        tell(words);
     }
-    let _ = std::io::stdout().flush();
+}
+
+/// Prints one line. A reader that has closed the pipe ends the output and never the server.
+fn tell(line: &str) {
+    let mut out = std::io::stdout();
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }

@@ -7,16 +7,16 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub(crate) struct TlsArgs {
-    /// Accept clients over TLS at this address too, such as `[::]:443`: for players whose network lets out no UDP.
+    /// Also accept clients over TLS at this address, such as `[::]:443`: for players whose network blocks UDP.
     #[arg(long, value_name = "ADDRESS", requires_all = ["tls_cert", "tls_key"])]
     tls_bind: Option<SocketAddr>,
-    /// A PEM file with the chain of certificates for TLS. They have to name the rendezvous as players do.
+    /// A PEM file with the certificate chain. The certificate must be for the name by which players know the rendezvous.
     #[arg(long, value_name = "FILE", requires = "tls_bind")]
     tls_cert: Option<PathBuf>,
     /// A PEM file with the key of the certificate.
     #[arg(long, value_name = "FILE", requires = "tls_bind")]
     tls_key: Option<PathBuf>,
-    /// The most clients over TLS.
+    /// The maximum number of clients over TLS.
     #[arg(long, default_value_t = 1_024)]
     max_streams: usize,
 }

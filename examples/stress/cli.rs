@@ -4,7 +4,7 @@ use crate::plants::PLANTS;
 use crate::roster::GAMES;
 use clap::Parser;
 use rebout::lab::link::LinkConfig;
-use rebout::lab::stress::EXTRAS;
+use rebout::lab::stress::{Condition, Conditions, extras};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -25,13 +25,13 @@ The exit code is 0 if all is well, 1 if not, 2 if the arguments make no sense.";
 
 /// Plays many matches on simulated links across all cores, and looks for desyncs in them.
 #[derive(Clone, Debug, Parser)]
-#[command(name = "stress", after_help = AFTER_HELP)]
+#[command(name = "stress", version, max_term_width = 100, after_help = AFTER_HELP)]
 pub(crate) struct Args {
-    /// How many matches are played; with --plant, how many for each mistake [default: 1040, or 13 with --plant]
+    /// The number of matches; with --plant, for each mistake [default: 1040, or 13 with --plant]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     pub(crate) matches: Option<u32>,
 
-    /// How long a match is, in frames
+    /// The length of a match in frames
     #[arg(long, default_value_t = 3_600, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub(crate) frames: u32,
 
@@ -48,38 +48,32 @@ pub(crate) struct Args {
     #[arg(long, default_value = "playground", value_parser = game)]
     pub(crate) game: String,
 
-    /// Plants a mistake, or `all` of them one after the other, and holds the engine to finding it
+    /// Plants a mistake, or `all` of them in turn, and fails unless the engine finds it
     #[arg(long, value_parser = plant)]
     pub(crate) plant: Option<String>,
 
-    /// Takes these impairments away from the link: latency, jitter, loss, ...; `variety` makes the two machines alike,
-    /// `rematch` leaves out the second match, `roaming` and `hostile` what the options of that name add
+    /// Removes these impairments from the link: latency, jitter, loss, ...; `variety` makes both machines equal, `rematch` skips the
+    /// second match, the name of a condition undoes the option of that name
     #[arg(long, value_delimiter = ',', value_parser = impairment)]
     pub(crate) without: Vec<String>,
 
-    /// Seals the link: every datagram is encrypted and authenticated
+    /// Encrypts and authenticates every datagram
     #[cfg(feature = "seal")]
     #[arg(long)]
     pub(crate) sealed: bool,
 
-    /// Puts the joiner behind a router that forgets its mappings every few seconds; needs --sealed
-    #[cfg(feature = "seal")]
-    #[arg(long, requires = "sealed")]
-    pub(crate) roaming: bool,
+    #[command(flatten)]
+    happening: Happening,
 
-    /// Lets somebody without keys send copies, damaged copies and guesses to both machines, 50 a second to each
-    #[arg(long)]
-    pub(crate) hostile: bool,
-
-    /// Plays the I-th of N parts of the run, to spread it over machines: `1/4` to `4/4`
+    /// Plays part I of N of the run, to spread it over machines: `1/4` to `4/4`
     #[arg(long, value_name = "I/N", conflicts_with = "plant")]
     pub(crate) shard: Option<Shard>,
 
-    /// Puts the reports of all shards of a run together, each the output of `--shard I/N --json`
+    /// Merges the reports of all shards of a run, each the output of `--shard I/N --json`
     #[arg(long, value_name = "FILE", num_args = 1.., exclusive = true)]
     pub(crate) merge: Vec<PathBuf>,
 
-    /// How many threads play [default: as many as there are cores]
+    /// The number of threads [default: the number of cores]
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1_024))]
     pub(crate) jobs: Option<u16>,
 
@@ -87,9 +81,66 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Writes a page with plots, and what there is to know of a failure, into this directory
+    /// Writes a page with plots, and the files of a failure, to this directory
     #[arg(long, value_name = "DIR")]
     pub(crate) report: Option<PathBuf>,
+}
+
+/// What happens in every match besides play.
+#[derive(Clone, Copy, Debug, clap::Args)]
+struct Happening {
+    /// Puts the joiner behind a router that drops its mappings every few seconds; needs --sealed
+    #[cfg(feature = "seal")]
+    #[arg(long, requires = "sealed")]
+    roaming: bool,
+
+    /// Adds an attacker without keys, who sends copies, damaged copies and guesses to both machines, 50 a second to each
+    #[arg(long)]
+    hostile: bool,
+
+    /// Lets the players pause, for longer than the silence that ends a match
+    #[arg(long)]
+    pauses: bool,
+
+    /// Makes every sixtieth state a barrier, which must be stepped once
+    #[arg(long)]
+    barriers: bool,
+
+    /// Lets the host hand over a first state of up to 48 kB
+    #[arg(long)]
+    first_states: bool,
+
+    /// Kills a player's program, which comes back by its key and its recording; needs --sealed
+    #[cfg(feature = "seal")]
+    #[arg(long, requires = "sealed")]
+    kills: bool,
+
+    /// Lets two spectators watch, who must see the players' last state; needs --sealed
+    #[cfg(feature = "seal")]
+    #[arg(long, requires = "sealed")]
+    spectators: bool,
+}
+
+impl Args {
+    /// The conditions of the run.
+    pub(crate) fn conditions(&self) -> Conditions {
+        let on = &self.happening;
+        let everywhere = [
+            (Condition::Hostile, on.hostile),
+            (Condition::Pauses, on.pauses),
+            (Condition::Barriers, on.barriers),
+            (Condition::FirstStates, on.first_states),
+        ];
+        #[cfg(feature = "seal")]
+        let sealed = [
+            (Condition::Roaming, on.roaming),
+            (Condition::Kills, on.kills),
+            (Condition::Spectators, on.spectators),
+        ];
+        #[cfg(not(feature = "seal"))]
+        let sealed = [];
+        everywhere.into_iter().chain(sealed).filter(|(_, is_on)| *is_on).map(|(one, _)| one).collect()
+    }
 }
 
 /// A part of a run.
@@ -148,7 +199,7 @@ fn impairment(name: &str) -> Result<String, String> {
     // A link that has everything knows all the names.
     let everything = LinkConfig { corrupt: LinkConfig::corrupting().corrupt, ..LinkConfig::hostile() };
     let everything = LinkConfig { bandwidth: LinkConfig::narrow().bandwidth, ..everything };
-    one_of(name, everything.simpler().map(|(name, _)| name).chain(EXTRAS))
+    one_of(name, everything.simpler().map(|(name, _)| name).chain(extras()))
 }
 
 fn one_of<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Result<String, String> {

@@ -2,7 +2,7 @@
 
 use crate::cli::{Args, USUAL_MATCHES};
 use crate::planting::Planting;
-use rebout::lab::stress::{Row, Tally};
+use rebout::lab::stress::{Condition, Row, Tally};
 use rebout::lab::text::quoted;
 use std::fmt::Write;
 
@@ -48,18 +48,19 @@ impl Run<'_> {
     fn arguments(&self) -> String {
         let args = self.args;
         #[cfg(feature = "seal")]
-        let (sealed, roaming) = (args.sealed, args.roaming);
+        let sealed = args.sealed;
         #[cfg(not(feature = "seal"))]
-        let (sealed, roaming) = (false, false);
+        let sealed = false;
+        let conditions: Vec<_> = args.conditions().iter().map(Condition::name).collect();
         format!(
             "{{\"game\":{},\"link\":{},\"seed\":\"{}\",\"matches\":{},\"frames\":{},\"sealed\":{sealed},\
-             \"roaming\":{roaming},\"hostile\":{},\"without\":{}}}",
+             \"conditions\":{},\"without\":{}}}",
             quoted(&args.game),
             quoted(&args.link),
             args.seed,
             args.matches.unwrap_or(USUAL_MATCHES),
             args.frames,
-            args.hostile,
+            quoted(&conditions.join(",")),
             quoted(&args.without.join(",")),
         )
     }

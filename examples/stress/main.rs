@@ -150,9 +150,8 @@ fn command(what: &str, case: &Case) -> String {
     #[cfg(feature = "seal")]
     {
         command += if case.sealed { " --sealed" } else { "" };
-        command += if case.roaming { " --roaming" } else { "" };
     }
-    command += if case.hostile { " --hostile" } else { "" };
+    case.conditions.iter().for_each(|condition| command += &format!(" --{}", condition.name()));
     command
 }
 

@@ -58,9 +58,7 @@ pub(crate) fn plan(args: &Args) -> Plan {
         without: args.without.clone(),
         #[cfg(feature = "seal")]
         sealed: args.sealed,
-        #[cfg(feature = "seal")]
-        roaming: args.roaming,
-        hostile: args.hostile,
+        conditions: args.conditions(),
     }
 }
 

@@ -7,7 +7,7 @@ use games::swarm::Swarm;
 use games::tag::{self, Tag};
 use games::tilt::{self, Tilt};
 use rebout::lab::stress::{Stress, Turn, random, random_pads};
-use rebout::{Buttons, Player};
+use rebout::{Buttons, Input, Player};
 
 /// The reason why a match without a blow proves nothing.
 pub(crate) const NO_BLOW: &str = "no blow landed";
@@ -69,11 +69,21 @@ pub(crate) fn swarm() -> Stress<Swarm> {
         .expect(NO_BLOW, |swarm| swarm.hits != [0; 2])
 }
 
-/// Random inputs on two pads at each machine.
+/// All four run to the middle, where one tags another, and then do anything.
+fn gather(turn: &Turn<'_, Tag>) -> Input {
+    let toward = [[tag::RIGHT, tag::UP], [tag::LEFT, tag::DOWN]][turn.player.index()];
+    let held = match turn.frame.0 {
+        0..30 => toward,
+        30..45 => [tag::TAG; 2],
+        _ => return random_pads(turn, Buttons(0x1F), tag::PADS),
+    };
+    Input::NEUTRAL.with_pad(0, held[0]).with_pad(1, held[1])
+}
+
 pub(crate) fn tag() -> Stress<Tag> {
     Stress::new(Tag::new)
         .pads(tag::PADS)
-        .press(|turn| random_pads(turn, Buttons(0x1F), tag::PADS))
+        .press(gather)
         .expect("nobody was tagged", |tag| tag.tagged != [0; tag::RUNNERS])
 }
 

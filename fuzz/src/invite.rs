@@ -41,7 +41,7 @@ where
     assert!(again == read && again.to_string() == shown, "{shown} of {text}");
 }
 
-/// The characters of these bits with the checksum behind them, as `docs/WIRE.md` has it.
+/// The characters of these bits and their checksum, as in `docs/ENCRYPTION.md`.
 fn with_checksum((scheme, number): (&str, u8), bytes: &[u8]) -> String {
     let mut values: Vec<u8> = Vec::new();
     for bit in bytes.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1)).enumerate() {

@@ -114,7 +114,7 @@ fn plan(bytes: &mut Bytes<'_>) -> Plan {
     Plan { frames: FRAMES, latency_millis: 5, joins_at_millis: 100, ..Plan::new(router(), router()) }
 }
 
-/// A signal as `docs/WIRE.md` has it, with candidates that the fuzzer chooses, or no signal at all.
+/// A signal as in `docs/PATHS.md`, with candidates that the fuzzer chooses, or no signal at all.
 fn signal(bytes: &mut Bytes<'_>) -> Vec<u8> {
     if bytes.flag() {
         return bytes.slice(250).to_vec();

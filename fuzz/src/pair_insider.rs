@@ -1,6 +1,8 @@
 //! A live pair on a sealed link whose one machine is the attacker: it has the keys, and seals whatever it wants to say.
 //!
-//! The other machine bounds what it keeps and sends, and its match comes to an end or goes on.
+//! The other machine bounds what it keeps and sends, and its match comes to an end or goes on. An attacker may end the match. Until
+//! then every state of the honest machine is the one that its confirmed inputs lead to, its own inputs are those that its player
+//! gave, and an agreed verdict has the checksum of that state.
 
 use crate::attack::{MAX_ATTACKS, SEEN, change, random_seeds};
 use crate::bytes::Bytes;
@@ -12,16 +14,72 @@ use rebout::lab::link::LinkConfig;
 use rebout::lab::seal::Seal;
 use rebout::lab::sim::{Clock, Machine, World};
 use rebout::lab::wire::message::{Message, Ordered};
-use rebout::lab::{HOST, Setup, SimPeer, addresses, forge};
+use rebout::lab::{HOST, Setup, SimPeer, addresses, every_fourth, forge};
 use rebout::wire::control::ControlHeader;
-use rebout::{Input, Protocol, Randomness};
+use rebout::{Buttons, Cues, Event, Frame, Game, Input, Protocol, Randomness, Session, Verdict, checksum};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
+use std::rc::Rc;
 use std::time::Duration;
 
 const MAX_KEPT: i64 = 4 << 20;
 /// The most datagrams that a machine sends in a second, to whom it was told: 60 frames with copies, acks and notes of an autopsy.
 const MAX_PER_SECOND: u64 = 1_500;
+/// The frame that ends a match.
+const LAST: u32 = 120;
+
+/// The honest machine's match, stepped directly on the inputs that it has confirmed.
+#[derive(Default)]
+struct Direct {
+    game: Option<Sums>,
+    /// The inputs of its player, by the frame in which they were given.
+    given: Vec<Input>,
+    states: Vec<Sums>,
+}
+
+impl Direct {
+    fn follow(&mut self, session: &Session<Sums>) {
+        let game = self.game.get_or_insert_with(|| Sums::until(LAST, session.agreed().seed));
+        for (frame, inputs) in session.confirmed() {
+            assert_eq!(frame, Frame(self.states.len() as u32), "frames are confirmed in order, each once");
+            let given = self.given.get(self.states.len());
+            assert_eq!(Some(&inputs[session.local()]), given, "frame {frame} has an input that nobody gave");
+            game.step(inputs, &mut Cues::new());
+            self.states.push(*game);
+            if let Some(snapshot) = session.snapshot(frame.next()) {
+                assert_eq!(snapshot, game, "the state after frame {frame} is not that of its inputs");
+            }
+        }
+    }
+
+    fn check_end(&self, honest: &SimPeer<Sums>) {
+        for (_, event) in &honest.events {
+            if let Event::Ended(Verdict::Agreed { frame, checksum: agreed, .. }) = event {
+                let state = self.states.get(frame.0 as usize - 1).expect("a frame that was confirmed");
+                assert_eq!(*agreed, checksum(state), "the verdict about frame {frame}");
+            }
+        }
+    }
+}
+
+/// Follows the honest machine.
+fn follow(honest: &mut SimPeer<Sums>) -> Rc<RefCell<Direct>> {
+    let direct = Rc::<RefCell<Direct>>::default();
+    let gives = Rc::clone(&direct);
+    honest.input_source = Some(Box::new(move |_, session, _| {
+        let frame = session.current().0 as usize;
+        let input = every_fourth(session.local(), frame as u32, session.agreed().seed);
+        let given = &mut gives.borrow_mut().given;
+        // A frame that has to wait is asked for again.
+        given.truncate(frame);
+        given.push(input);
+        input
+    }));
+    let follows = Rc::clone(&direct);
+    honest.watch = Some(Box::new(move |_, _, session, _| follows.borrow_mut().follow(session)));
+    direct
+}
 
 /// The attacker's machine: its true lobby or match, and what it says besides.
 struct Inside {
@@ -124,13 +182,18 @@ impl Machine for Node {
     }
 }
 
-fn world(attacker: usize, bytes: &mut Bytes<'_>) -> World<Node> {
+fn world(attacker: usize, bytes: &mut Bytes<'_>) -> (World<Node>, Rc<RefCell<Direct>>) {
     let link = LinkConfig::new(Duration::from_millis(15));
-    let mut setup = Setup::new(1, link).configure(impatient);
+    let mut setup = Setup::new(1, link).configure(|config| {
+        impatient(config);
+        // A press is not kept for a later frame, so that a frame has the input that was given in it.
+        config.rollback.kept_buttons = Buttons::NONE;
+    });
     if bytes.flag() {
         setup.configs[HOST].lobby.first_state = vec![7; 5_000].into();
     }
-    let play = const { Sums::play::<120>() };
+    let play = const { Sums::play::<LAST>() };
+    let mut direct = Rc::default();
     let host = Seal::host(Randomness::Seeded(5)).expect("a seed");
     let key = host.public_key().expect("a host has a key");
     let joiner = Seal::join(Randomness::Seeded(6), key, &addresses()[..1]).expect("an address");
@@ -147,11 +210,12 @@ fn world(attacker: usize, bytes: &mut Bytes<'_>) -> World<Node> {
             }
         } else {
             peer.seal = Some(seal);
+            direct = follow(&mut peer);
             Node::Honest(peer)
         };
         world.add(addresses()[id], Clock::default(), Duration::ZERO, node);
     }
-    world
+    (world, direct)
 }
 
 /// The numbers that the attacker knows as one side of the match.
@@ -202,7 +266,7 @@ fn knows(inside: &Inside) -> Knows {
 fn forged(inside: &Inside, guesses: &mut Guesses, bytes: &mut Bytes<'_>) -> Vec<u8> {
     let knows = knows(inside);
     let seen: Vec<Vec<u8>> = inside.said.iter().chain(&inside.heard).cloned().collect();
-    let mut datagram = match bytes.below(4) {
+    let mut datagram = match bytes.below(5) {
         0 => guesses.draw().to_vec(),
         // A note of an autopsy, or a message of the game, with the next numbers.
         1 => {
@@ -214,6 +278,15 @@ fn forged(inside: &Inside, guesses: &mut Guesses, bytes: &mut Bytes<'_>) -> Vec<
                 Ordered::User(&payload[..payload.len().min(200)])
             };
             forge::message(knows.header, &Message::Ordered { number, body })
+        }
+        // Other inputs than those that were just said: inputs are the last bytes of their packet.
+        2 => {
+            let flags = rebout::wire::rbn1::Flags::ALL;
+            let is_input = |said: &&Vec<u8>| rebout::wire::rbn1::InputPacket::decode(said, flags).is_ok();
+            let mut datagram = inside.said.iter().find(is_input).cloned().unwrap_or_default();
+            let at = datagram.len().saturating_sub(1 + bytes.below(32));
+            datagram.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= bytes.u8());
+            return datagram;
         }
         _ => seen.get(bytes.below(2 * SEEN)).cloned().unwrap_or_default(),
     };
@@ -229,7 +302,7 @@ fn forged(inside: &Inside, guesses: &mut Guesses, bytes: &mut Bytes<'_>) -> Vec<
 pub fn run(data: &[u8]) {
     let mut bytes = Bytes::new(data);
     let attacker = usize::from(bytes.flag());
-    let mut world = world(attacker, &mut bytes);
+    let (mut world, direct) = world(attacker, &mut bytes);
     let kept = Kept::new(MAX_KEPT);
     let mut guesses = Guesses::new(bytes.u8().into());
     let mut until = Duration::from_millis(8) * u32::from(bytes.u8());
@@ -272,6 +345,7 @@ pub fn run(data: &[u8]) {
         !is_playing || end < Duration::from_secs(2) || is_fed(&world, attacker),
         "it neither ends nor goes on: {honest:?}"
     );
+    direct.borrow().check_end(honest);
     kept.check();
 }
 

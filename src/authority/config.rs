@@ -23,7 +23,7 @@ pub struct ServerConfig {
     pub hold_frames: u16,
     /// A client that is silent for this long is removed.
     pub timeout: Duration,
-    /// The seed that every client is told.
+    /// The seed that every client is sent.
     pub seed: u32,
     /// The number of the first frame.
     pub first_frame: Frame,
@@ -126,7 +126,7 @@ pub enum AuthorityConfigError {
         /// The rate given.
         broadcast_rate: u16,
     },
-    /// A server for nobody.
+    /// A server without seats.
     NoClients,
     /// A client on the connection of a host.
     NoServer,

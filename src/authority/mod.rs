@@ -1,8 +1,7 @@
-//! A server in the middle: it decides, and clients predict themselves and interpolate the others.
+//! An authoritative server, and clients that predict their own player and interpolate the others.
 //!
-//! For games with more than two players, with people who join late, and without trust between them. Two-player fights are
-//! better off peer to peer ([`Session`](crate::Session)). `docs/AUTHORITY.md` has a whole game over UDP, the clock with a
-//! picture, the bytes, and every decision.
+//! For games with more than two players, late joiners, and players who do not trust each other. Two-player fighting games should use
+//! peer to peer ([`Session`](crate::Session)). [`Server`] has a whole game over UDP; `docs/AUTHORITY.md` describes the rules.
 //!
 //! | | |
 //! |---|---|
@@ -19,9 +18,8 @@
 //! | `dialect/` | the seam to the wire, and its two implementations |
 //! | `server/`, `client/` | the two roles |
 //!
-//! Both run on a `Connection`, encrypted and by invite unless something else is named. They are
-//! [`Protocol`](crate::Protocol)s: no socket, no clock, no thread; memory is taken at the start and none in a frame. The
-//! same run loop as for a session drives them: hand over datagrams, send what is there, sleep until `next_frame_at`,
+//! Both run on a `Connection`, encrypted and by invite by default. They are [`Protocol`](crate::Protocol)s without a socket, a clock or
+//! a thread, and allocate at the start only. The run loop is that of a session: pass on datagrams, send, sleep until `next_frame_at`,
 //! `advance`, send at once.
 //!
 //! ```
@@ -42,7 +40,7 @@
 //! }
 //!
 //! let (here, there): (SocketAddr, SocketAddr) = ("192.0.2.1:7100".parse()?, "192.0.2.2:7100".parse()?);
-//! let mut server = Server::<GameWire>::new(ServerConfig::new(1))?;   // a number that nobody can guess
+//! let mut server = Server::<GameWire>::new(ServerConfig::new(1))?;   // an unguessable number
 //! let mut client = Client::<GameWire>::join(ClientConfig::new(2), here)?;
 //! let mut buf = [0; MAX_DATAGRAM];
 //! for frame in 0..120 {
@@ -86,8 +84,3 @@ pub use world::{Body, Command, Sight, World};
 use config::check_rates;
 use numbering::{ahead, nearest};
 use record::{FIRST_SHOT, Record, Shown};
-
-/// The game of the page compiles and is played.
-#[cfg(all(doctest, feature = "seal", feature = "udp"))]
-#[doc = include_str!("../../docs/AUTHORITY.md")]
-struct Page;

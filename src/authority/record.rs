@@ -92,7 +92,7 @@ pub(crate) struct Shown {
 /// One thing that a server tells reliably. Frames are the server's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Record {
-    /// There is an entity from this frame on, at this place as far as the wire tells it.
+    /// There is an entity from this frame on, at this place as far as the wire carries it.
     Spawn { id: u8, kind: u8, frame: Frame, place: Option<(f32, f32)> },
     /// An entity is gone at this frame; `player` says on a server that it was one.
     Gone { id: u8, frame: Frame, player: bool },

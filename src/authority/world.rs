@@ -82,7 +82,7 @@ impl Command {
         Self { x: limited(x), y: limited(y), actions }
     }
 
-    /// The command that the rule is given: the direction is at most 1 long, so that nobody is faster diagonally.
+    /// The command that the rule is given: the direction is at most 1 long, so that diagonal movement is not faster.
     ///
     /// Both sides call this once on the bytes of the wire. A second call may round differently.
     #[must_use]

@@ -134,3 +134,90 @@ impl Audience {
         None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn addr(port: u16) -> SocketAddr {
+        ([192, 0, 2, 7], port).into()
+    }
+
+    fn byes(audience: &mut Audience) -> Vec<(u16, Bye)> {
+        core::iter::from_fn(|| audience.next_bye().map(|(to, why)| (to.port(), why))).collect()
+    }
+
+    #[test]
+    fn spectator_beyond_the_limit_is_refused_and_not_counted() {
+        let mut audience = Audience::new(2);
+        assert!(audience.is_empty());
+        assert!(audience.admit(at(0), addr(1)).is_some() && audience.admit(at(0), addr(2)).is_some());
+        assert!(audience.admit(at(0), addr(3)).is_none());
+        assert_eq!((audience.len(), audience.counts()), (2, (2, 0)));
+        assert_eq!(byes(&mut audience), [(3, Bye::Full)]);
+        audience.remove(addr(1));
+        assert!(audience.admit(at(0), addr(3)).is_some());
+        assert_eq!((audience.len(), audience.counts()), (2, (3, 0)));
+    }
+
+    #[test]
+    fn refusals_are_few_and_told_once_each() {
+        let mut audience = Audience::new(0);
+        (0..2).for_each(|_| audience.refuse(at(0), addr(1), Bye::Full));
+        assert_eq!(byes(&mut audience), [(1, Bye::Full)]);
+        (1..100).for_each(|port| audience.refuse(at(1_000), addr(port), Bye::Full));
+        assert_eq!(audience.byes.len(), 10, "a quarter of a second's");
+        (100..200).for_each(|port| audience.refuse(at(2_000), addr(port), Bye::Full));
+        assert_eq!(audience.byes.len(), 16, "as many as wait at once");
+        assert!(audience.has_byes() && !audience.is_empty());
+    }
+
+    #[test]
+    fn evicted_spectator_is_counted_and_told() {
+        let mut audience = Audience::new(8);
+        (1..=2).for_each(|port| assert!(audience.admit(at(0), addr(port)).is_some()));
+        audience.evict(at(0), addr(1), Bye::Misbehaved);
+        assert_eq!((audience.len(), audience.counts()), (1, (2, 1)));
+        assert_eq!(byes(&mut audience), [(1, Bye::Misbehaved)]);
+    }
+
+    #[test]
+    fn silent_spectators_are_swept_five_times_a_second() {
+        let mut audience = Audience::new(8);
+        (1..=2).for_each(|port| assert!(audience.admit(at(u64::from(port)), addr(port)).is_some()));
+        audience.sweep(at(10_002));
+        assert_eq!(byes(&mut audience), [(1, Bye::Silent)]);
+        audience.sweep(at(10_201));
+        assert_eq!(audience.len(), 1);
+        audience.sweep(at(10_202));
+        assert_eq!((audience.len(), audience.counts()), (0, (2, 2)));
+    }
+
+    #[test]
+    fn spectators_are_served_in_turn() {
+        let mut audience = Audience::new(8);
+        (1..=3).for_each(|port| assert!(audience.admit(at(0), addr(port)).is_some()));
+        let mut served = |wants: &[u16]| {
+            audience.next(|guest| Some(guest.addr().port()).filter(|port| wants.contains(port)))
+        };
+        let all = [1, 2, 3];
+        assert_eq!([served(&all), served(&all), served(&all), served(&all)], [1, 2, 3, 1].map(Some));
+        assert_eq!([served(&[1]), served(&all), served(&[])], [Some(1), Some(2), None]);
+        assert_eq!(served(&all), Some(3), "nobody's turn is lost");
+    }
+
+    #[test]
+    fn closed_audience_is_told_in_the_place_of_other_refusals() {
+        let mut audience = Audience::new(2);
+        for port in 1..=3 {
+            let _ = audience.admit(at(0), addr(port));
+        }
+        audience.close(Bye::Closed);
+        assert_eq!(byes(&mut audience), [(1, Bye::Closed), (2, Bye::Closed)]);
+        assert!(audience.is_empty() && audience.admit(at(0), addr(1)).is_none());
+    }
+}

@@ -41,6 +41,10 @@ pub(super) struct Guest {
     head_known: u32,
     status_at: Time,
     is_repeated: bool,
+    /// The longest head of the match that it was ever sent, and the bytes: a WATCH that comes late or twice begins again, and
+    /// acknowledgements of what was sent before it are still under way.
+    head_ever: u32,
+    bytes_ever: u32,
     heard_at: Time,
     inbound: Bucket,
     strikes: u32,
@@ -57,6 +61,8 @@ impl Guest {
             head_known: 0,
             status_at: Time::ZERO,
             is_repeated: false,
+            head_ever: 0,
+            bytes_ever: 0,
             heard_at: now,
             inbound: Bucket::per_second(MAX_DATAGRAMS),
             strikes: 0,
@@ -85,6 +91,9 @@ impl Guest {
 
     /// Begins, or begins again, with the match `of`, of which the spectator has the first `has` bytes.
     pub(super) fn watch(&mut self, of: MatchId, has: u32) {
+        if of != self.of {
+            (self.head_ever, self.bytes_ever) = (0, 0);
+        }
         (self.of, self.has, self.sender) = (of, has, None);
         (self.head_sent, self.head_known, self.status_at) = (0, 0, Time::ZERO);
     }
@@ -95,12 +104,20 @@ impl Guest {
         if ack.number != self.of.number || ack.head == 0 {
             return true;
         }
-        if ack.head > self.head_sent {
+        if ack.head > self.head_ever {
             return false;
+        }
+        if ack.head > self.head_sent {
+            return true;
         }
         self.head_known = self.head_known.max(ack.head);
         let trip = if self.is_repeated { REPEAT_AFTER } else { now.since(self.status_at) };
         let sender = self.sender.get_or_insert_with(|| Sender::new(now, self.has, trip));
+        let end = ack.end();
+        if end > sender.next() && end <= self.bytes_ever {
+            sender.skip_to(now, ack.next);
+            return true;
+        }
         sender.acknowledge(now, ack)
     }
 
@@ -110,7 +127,9 @@ impl Guest {
             return Some(Due::Status);
         }
         let head = head.filter(|head| head.of == self.of)?;
-        self.sender.as_mut()?.poll(now, head.len).map(Due::Piece)
+        let piece = self.sender.as_mut()?.poll(now, head.len)?;
+        self.bytes_ever = self.bytes_ever.max(piece.end);
+        Some(Due::Piece(piece))
     }
 
     /// The status went out.
@@ -123,6 +142,7 @@ impl Guest {
         }
         self.is_repeated = self.head_sent == len;
         (self.head_sent, self.status_at) = (len, now);
+        self.head_ever = self.head_ever.max(len);
     }
 
     fn status_due(&self, head: Option<&Head>) -> Time {
@@ -162,5 +182,125 @@ impl Guest {
         } else {
             None
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::broadcast::{ToBroadcast, encode_ack};
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn guest() -> Guest {
+        Guest::new(at(1_000), ([192, 0, 2, 7], 1).into())
+    }
+
+    fn head(len: u32) -> Head {
+        let of = MatchId { id: [1; 16], number: 1 };
+        Head { of, is_last: false, len, hash: [0; 32], signature: [0; 64] }
+    }
+
+    fn acknowledge(guest: &mut Guest, ms: u64, (number, next, head): (u32, u32, u32)) -> bool {
+        let mut buf = [0; 100];
+        let len = encode_ack(number, next, head, &[], &mut buf).unwrap();
+        let Ok(ToBroadcast::Ack(ack)) = ToBroadcast::decode(&buf[..len]) else { panic!("no ACK") };
+        guest.acknowledge(at(ms), &ack)
+    }
+
+    /// A guest that was sent the head of a log of 1,000 bytes at one second, and has acknowledged it.
+    fn receiving() -> Guest {
+        let mut guest = guest();
+        guest.watch(head(1_000).of, 0);
+        guest.sent_status(at(1_000), Some(&head(1_000)));
+        assert!(acknowledge(&mut guest, 1_050, (1, 0, 1_000)));
+        guest
+    }
+
+    #[test]
+    fn spectator_is_silent_after_ten_seconds() {
+        let mut guest = guest();
+        assert_eq!(guest.fault(at(11_000)), None);
+        assert_eq!(guest.fault(at(11_001)), Some(Bye::Silent));
+        assert!(guest.hear(at(2_000)));
+        guest.sent_status(at(11_999), None);
+        assert_eq!((guest.fault(at(12_000)), guest.poll_timeout(None)), (None, at(12_000)));
+        assert_eq!(guest.fault(at(12_001)), Some(Bye::Silent));
+    }
+
+    #[test]
+    fn spectator_may_break_two_hundred_rules() {
+        let mut guest = guest();
+        (0..200).for_each(|_| guest.strike());
+        assert_eq!(guest.fault(at(1_000)), None);
+        guest.strike();
+        assert_eq!(guest.fault(at(1_000)), Some(Bye::Misbehaved));
+    }
+
+    #[test]
+    fn datagrams_beyond_the_rate_are_dropped_and_break_a_rule() {
+        let mut guest = guest();
+        let heard = (0..251).filter(|_| guest.hear(at(5_000))).count();
+        assert_eq!((heard, guest.fault(at(5_000))), (50, Some(Bye::Misbehaved)), "a quarter of a second's");
+        assert!(!guest.hear(at(5_004)) && guest.hear(at(5_005)));
+    }
+
+    #[test]
+    fn spectator_without_progress_for_fifteen_seconds_is_too_slow() {
+        let mut guest = receiving();
+        assert_eq!(guest.poll(at(1_050), Some(&head(1_000))), Some(Due::Piece(0..1_000)));
+        for second in 2..=16 {
+            assert!(guest.hear(at(second * 1_000)));
+        }
+        assert_eq!(guest.fault(at(16_050)), None);
+        assert_eq!(guest.fault(at(16_051)), Some(Bye::TooSlow));
+        assert!(acknowledge(&mut guest, 16_060, (1, 1_000, 1_000)));
+        assert_eq!((guest.fault(at(16_061)), guest.has_all(head(1).of, 1_000)), (None, true));
+    }
+
+    #[test]
+    fn ack_of_bytes_or_heads_that_were_never_sent_is_a_lie() {
+        let mut guest = receiving();
+        for (ack, is_true) in [
+            ((1, 0, 1_000), true),
+            ((1, 0, 1_001), false),
+            ((1, 1, 1_000), false),
+            ((2, 9_999, 9_999), true),
+            ((1, 9_999, 0), true),
+        ] {
+            assert_eq!(acknowledge(&mut guest, 1_100, ack), is_true, "{ack:?}");
+        }
+    }
+
+    #[test]
+    fn head_is_repeated_until_it_is_acknowledged() {
+        let mut guest = guest();
+        let due = |guest: &Guest, len| {
+            let head = head(len);
+            assert_eq!(guest.poll_timeout(Some((head.of, head.len))), guest.status_due(Some(&head)));
+            guest.status_due(Some(&head))
+        };
+        guest.watch(head(1).of, 0);
+        assert_eq!(due(&guest, 500), Time::ZERO);
+        guest.sent_status(at(1_000), Some(&head(500)));
+        assert_eq!((due(&guest, 500), due(&guest, 501)), (at(1_300), Time::ZERO), "a longer one at once");
+        assert!(acknowledge(&mut guest, 1_050, (1, 0, 500)));
+        assert_eq!(guest.status_due(Some(&head(500))), at(3_000));
+        guest.watch(head(1).of, 0);
+        assert_eq!(due(&guest, 500), Time::ZERO, "it asks again");
+    }
+
+    #[test]
+    fn spectator_of_another_match_begins_with_its_head() {
+        let mut guest = receiving();
+        let next = Head { of: MatchId { id: [2; 16], number: 2 }, ..head(300) };
+        assert_eq!(guest.poll(at(1_100), Some(&next)), Some(Due::Status));
+        guest.sent_status(at(1_100), Some(&next));
+        assert_eq!(guest.poll(at(1_100), Some(&next)), None, "no bytes before it has the head");
+        assert!(acknowledge(&mut guest, 1_150, (2, 0, 300)));
+        assert_eq!(guest.poll(at(1_150), Some(&next)), Some(Due::Piece(0..300)));
+        assert!(!guest.has_all(next.of, 300));
     }
 }

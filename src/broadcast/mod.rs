@@ -23,6 +23,8 @@ mod origin;
 mod sender;
 mod signing;
 mod spectator;
+#[cfg(test)]
+mod tests;
 mod track;
 
 pub use broadcast::Broadcast;

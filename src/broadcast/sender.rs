@@ -53,8 +53,7 @@ impl Sender {
 
     /// Takes in an acknowledgement. `false` if it names bytes that were never sent.
     pub(super) fn acknowledge(&mut self, now: Time, ack: &Ack<'_>) -> bool {
-        let end = ack.ranges().last().map_or(ack.next, |range| range.end);
-        if end > self.next {
+        if ack.end() > self.next {
             return false;
         }
         let mut arrived = 0;
@@ -86,6 +85,23 @@ impl Sender {
             self.lose(|piece| piece.at + reordering < newest);
         }
         true
+    }
+
+    /// Every byte before this one was sent.
+    pub(super) fn next(&self) -> u32 {
+        self.next
+    }
+
+    /// The spectator has every byte before `next` from earlier.
+    pub(super) fn skip_to(&mut self, now: Time, next: u32) {
+        while let Some(piece) = self.sent.front().filter(|piece| piece.end <= next) {
+            self.acknowledged = piece.end;
+            self.sent.pop_front();
+        }
+        if next > self.next {
+            (self.acknowledged, self.next) = (next, next);
+        }
+        self.progressed_at = now;
     }
 
     /// The bytes to send now of a log of `len` bytes.
@@ -174,3 +190,102 @@ impl Sender {
 
 /// The most pieces from the first that is missing to the last that was sent: memory of a spectator that acknowledges nothing.
 const MAX_PIECES: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::broadcast::{ToBroadcast, encode_ack};
+
+    const TRIP: Span = Span::from_millis(100);
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    fn acknowledge(sender: &mut Sender, ms: u64, next: u32, range: Option<[u32; 2]>) -> bool {
+        let range = range.map(|[start, end]| start..end);
+        let mut buf = [0; 300];
+        let len = encode_ack(1, next, 1, range.as_slice(), &mut buf).unwrap();
+        let Ok(ToBroadcast::Ack(ack)) = ToBroadcast::decode(&buf[..len]) else { panic!("no ACK") };
+        sender.acknowledge(at(ms), &ack)
+    }
+
+    /// The pieces that go out by a time, as the places where they begin.
+    fn polled(sender: &mut Sender, ms: u64, len: u32) -> Vec<u32> {
+        core::iter::from_fn(|| sender.poll(at(ms), len).map(|piece| piece.start)).collect()
+    }
+
+    #[test]
+    fn lost_piece_is_sent_before_new_ones() {
+        let mut sender = Sender::new(at(0), 0, TRIP);
+        assert_eq!(polled(&mut sender, 0, 2_048), [0]);
+        assert_eq!(polled(&mut sender, 50, 2_048), [1_024]);
+        assert_eq!(polled(&mut sender, 100, 5_000), [2_048, 3_072, 4_096]);
+        assert!(acknowledge(&mut sender, 150, 0, Some([1_024, 2_048])));
+        assert_eq!(polled(&mut sender, 200, 6_000), [0, 5_000], "sent clearly before one that arrived");
+        assert!(acknowledge(&mut sender, 250, 6_000, None));
+        assert!(sender.is_done(6_000) && !sender.is_done(6_001));
+    }
+
+    #[test]
+    fn overtaken_piece_is_no_lost_one() {
+        let mut sender = Sender::new(at(0), 0, TRIP);
+        assert_eq!(polled(&mut sender, 0, 1_024), [0]);
+        assert_eq!(polled(&mut sender, 20, 2_048), [1_024]);
+        assert!(acknowledge(&mut sender, 120, 0, Some([1_024, 2_048])));
+        assert_eq!(polled(&mut sender, 120, 2_048), [0; 0]);
+    }
+
+    #[test]
+    fn unacknowledged_piece_is_sent_again_after_two_round_trips() {
+        let mut sender = Sender::new(at(0), 0, TRIP);
+        assert_eq!(polled(&mut sender, 0, 700), [0]);
+        assert_eq!((sender.poll_timeout(700), polled(&mut sender, 199, 700)), (at(200), vec![]));
+        assert_eq!(polled(&mut sender, 200, 700), [0]);
+        assert_eq!(sender.poll_timeout(700), at(600), "the wait doubles");
+        assert!(acknowledge(&mut sender, 610, 700, None));
+        assert_eq!(sender.poll_timeout(700), Time::NEVER);
+    }
+
+    #[test]
+    fn ack_beyond_the_bytes_that_were_sent_is_refused() {
+        let mut sender = Sender::new(at(0), 500, TRIP);
+        assert_eq!(polled(&mut sender, 0, 1_500), [500]);
+        assert!(!acknowledge(&mut sender, 100, 1_501, None));
+        assert!(!acknowledge(&mut sender, 100, 500, Some([600, 1_501])));
+        assert!(acknowledge(&mut sender, 100, 500, Some([600, 1_500])));
+        assert!(!sender.is_done(1_500), "a part of a piece is none");
+        assert!(acknowledge(&mut sender, 100, 1_500, None));
+        assert!(sender.is_done(1_500));
+    }
+
+    #[test]
+    fn sender_has_stalled_only_while_bytes_are_missing() {
+        let (mut sender, after) = (Sender::new(at(0), 0, TRIP), Span::from_secs(15));
+        assert_eq!(polled(&mut sender, 0, 700), [0]);
+        assert!(!sender.has_stalled(at(15_000), after) && sender.has_stalled(at(15_001), after));
+        assert!(acknowledge(&mut sender, 16_000, 700, None));
+        assert!(!sender.has_stalled(at(31_000), after));
+        assert_eq!(sender.poll(at(40_000), 700), None, "all is there");
+        assert_eq!(polled(&mut sender, 50_000, 800), [700]);
+        assert!(!sender.has_stalled(at(55_000), after) && sender.has_stalled(at(55_001), after));
+    }
+
+    #[test]
+    fn pieces_under_way_are_bounded_by_the_window_and_by_memory() {
+        let mut sender = Sender::new(at(0), 0, TRIP);
+        let mut count = 0;
+        for ms in 0..190 {
+            count += polled(&mut sender, ms, u32::MAX).len();
+        }
+        assert_eq!(count, 32, "the first window");
+        // All but the first piece arrive for ever.
+        for round in 0..200 {
+            let ms = 1_000 + round * 50;
+            polled(&mut sender, ms, u32::MAX);
+            let end = sender.next;
+            assert!(acknowledge(&mut sender, ms + 40, 0, Some([1_024, end])));
+        }
+        assert_eq!(sender.sent.len(), 256);
+    }
+}

@@ -233,4 +233,39 @@ mod tests {
         congestion.arrived(at(5_000), 1);
         assert_eq!(congestion.timeout(), Span::from_millis(200));
     }
+
+    #[test]
+    fn ack_within_half_the_shortest_trip_is_of_an_earlier_copy() {
+        let mut congestion = Congestion::new(at(0), TRIP);
+        congestion.measured(Span::from_millis(60));
+        congestion.measured(Span::from_millis(200));
+        assert!(congestion.is_plausible(Span::from_millis(30)));
+        assert!(!congestion.is_plausible(Span::from_micros(29_999)));
+    }
+
+    #[test]
+    fn late_caller_makes_up_for_twenty_milliseconds() {
+        let mut congestion = Congestion::new(at(0), Span::from_millis(640));
+        congestion.sent(at(0));
+        assert_eq!(congestion.free_at(), at(10), "the window over half a round trip");
+        congestion.sent(at(15));
+        assert_eq!(congestion.free_at(), at(20));
+        congestion.sent(at(1_000));
+        assert_eq!(congestion.free_at(), at(990));
+    }
+
+    #[test]
+    fn timeout_doubles_four_times_and_no_longer_than_a_second() {
+        let mut congestion = Congestion::new(at(0), Span::from_millis(10));
+        let mut timeouts = Vec::new();
+        for _ in 0..6 {
+            timeouts.push(congestion.timeout());
+            congestion.timed_out();
+            assert_eq!(congestion.window(), 8);
+        }
+        assert_eq!(timeouts, [100, 200, 400, 800, 1_000, 1_000].map(Span::from_millis));
+        congestion.arrived(at(100), 1);
+        assert_eq!((congestion.timeout(), congestion.window()), (Span::from_millis(100), 9));
+        assert_eq!(Congestion::new(at(0), Span::from_secs(3)).timeout(), Span::from_secs(6));
+    }
 }

@@ -1,4 +1,4 @@
-//! Cookies: proof that somebody receives at an address, without state at the host.
+//! Cookies: proof that a peer receives at its address, without state at the host.
 
 use super::entropy::Entropy;
 use super::keyed_hash::{Key, keyed_hash};
@@ -43,7 +43,7 @@ impl Cookies {
         (keyed_hash(self.key, &bound) | 1 << 63) & !TIME_MASK | stamp & TIME_MASK
     }
 
-    /// A cookie for whoever can receive at `from`.
+    /// A cookie that proves who can receive at `from`.
     pub(crate) fn issue(&self, now: Time, from: SocketAddr, nonce: u64) -> u64 {
         self.issue_for(now, &subject(from, nonce))
     }
@@ -145,5 +145,32 @@ mod tests {
         }
         let other = Cookies::new(&mut Entropy::new(4));
         assert_eq!(other.age(later, here, 9, cookie), None);
+    }
+
+    #[test]
+    fn cookie_expires_a_unit_after_ten_seconds() {
+        let cookies = Cookies::new(&mut Entropy::new(3));
+        let here: SocketAddr = "192.0.2.1:5".parse().unwrap();
+        let at = Time::ZERO + Span::from_secs(2_000);
+        let cookie = cookies.issue(at, here, 9);
+        let age = |after| cookies.age(at + after, here, 9, cookie);
+        assert_eq!(age(LIFETIME), Some(LIFETIME));
+        assert_eq!(age(LIFETIME + TIME_UNIT), None);
+        assert_ne!(cookie, 0);
+    }
+
+    #[test]
+    fn cookie_is_for_one_scope_and_for_mapped_addresses_too() {
+        let cookies = Cookies::new(&mut Entropy::new(3));
+        let at = Time::ZERO + Span::from_secs(2_000);
+        let is_good = |issued: &str, shown: &str| {
+            let [issued, shown] = [issued, shown].map(|text| text.parse().unwrap());
+            cookies.age(at, shown, 9, cookies.issue(at, issued, 9)).is_some()
+        };
+        assert!(is_good("192.0.2.1:5", "[::ffff:192.0.2.1]:5"));
+        assert!(is_good("[fe80::1%3]:5", "[fe80::1%3]:5"));
+        assert!(!is_good("[fe80::1%3]:5", "[fe80::1%4]:5"));
+        assert!(!is_good("[fe80::1%3]:5", "[fe80::2%3]:5"));
+        assert!(!is_good("192.0.2.1:5", "192.0.2.2:5"));
     }
 }

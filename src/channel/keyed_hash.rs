@@ -1,4 +1,4 @@
-//! SipHash-2-4 over explicit bytes: without the key nobody can predict a value, nor compute the key from values.
+//! SipHash-2-4 over explicit bytes: without the key a value cannot be predicted, and values do not reveal the key.
 //!
 //! Written out here because nonces and cookies of a seeded run must be the same on every machine: the standard
 //! library's keyed hasher is deprecated, and `Hash` feeds it native-endian words.

@@ -101,12 +101,23 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_slept_knows_it_for_a_while() {
+    fn suspension_is_remembered_for_a_while() {
         let mut listening = Listening::new(ms(0));
         listening.pass(ms(900));
         assert!(!listening.was_away(ms(900)));
         listening.pass(ms(3_000));
         assert!(listening.was_away(ms(3_000)) && listening.was_away(ms(18_000)));
         assert!(!listening.was_away(ms(18_001)));
+    }
+
+    #[test]
+    fn game_that_stood_still_for_a_second_was_away() {
+        let mut listening = Listening::new(ms(0));
+        listening.pass(ms(200));
+        listening.stood_still(Span::from_millis(999));
+        assert!(!listening.was_away(ms(200)));
+        listening.stood_still(Span::from_secs(1));
+        assert!(listening.was_away(ms(200)) && listening.was_away(ms(15_200)));
+        assert!(!listening.was_away(ms(15_201)));
     }
 }

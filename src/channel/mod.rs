@@ -9,7 +9,7 @@
 //! | `probes`, `rtt` | values that the other side repeats, and the round trip that their answers measure |
 //! | `listening`, `silence` | the time that was spent listening, and how long the other side was silent in it |
 //! | `window` | counters that are taken once |
-//! | `cookie`, `keyed_hash`, `entropy` | the proof that somebody receives at an address, and the random numbers for it |
+//! | `cookie`, `keyed_hash`, `entropy` | proof that a peer receives at its address, and the random numbers for it |
 //! | `source`, `bucket` | the source of a datagram, as limits count it; a limit on a rate |
 //! | `refusal` | why a datagram was dropped |
 

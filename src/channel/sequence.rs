@@ -1,7 +1,7 @@
 //! Sequence numbers and acks of GAME packets, in both directions of one connection.
 //!
-//! Both are checked closely, because they are all that tells a packet of the peer from one that a stranger sends blindly
-//! from the peer's address: 64 of 65,536 sequences are taken, and about as few acks.
+//! Both are checked strictly, because nothing else tells a packet of the peer from a blind forgery with the peer's
+//! address: 64 of 65,536 sequence numbers are accepted, and about as few acks.
 
 use crate::wire::control::ControlHeader;
 
@@ -58,8 +58,7 @@ impl Sequences {
 
     /// The header for the next packet we send.
     ///
-    /// `skip` leaves out the number after it. Only an honest peer knows which numbers it received; who acknowledges a
-    /// number that was skipped is forging.
+    /// `skip` leaves out the number after it. A forged packet that acknowledges a skipped number is detected.
     pub(crate) fn next(&mut self, skip: bool) -> ControlHeader {
         let sequence = self.next;
         self.next = sequence.wrapping_add(1 + u16::from(skip));
@@ -94,8 +93,8 @@ impl Sequences {
 
     /// Checks only that a packet acknowledges numbers that were sent.
     ///
-    /// Every packet of a connection acknowledges something, because its sender has heard the other side before. An "ack
-    /// of nothing" is refused: a forger would always claim it.
+    /// Every packet of a connection acknowledges something, because its sender has received a packet before. An empty ack is
+    /// refused: otherwise every forged packet would use it.
     pub(crate) fn check_ack(&self, header: ControlHeader) -> Result<(), HeaderError> {
         let behind = u32::from(self.next.wrapping_sub(header.ack));
         let newest = behind.checked_sub(1).and_then(|at| self.sent.checked_shr(at)).unwrap_or(0);
@@ -123,8 +122,7 @@ impl Sequences {
         }
     }
 
-    /// Takes in the ack of a packet that is proven to be the peer's, whatever was acknowledged before: that may have been
-    /// forged.
+    /// Takes in the ack of an authenticated packet, even if it is lower than before: earlier acks may have been forged.
     pub(crate) fn acknowledged_for_certain(&mut self, header: ControlHeader) {
         if self.check_ack(header).is_ok() {
             self.acked = Some(header.ack);

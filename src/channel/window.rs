@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_forgets_what_left_the_window_and_nothing_else() {
+    fn jump_forgets_only_what_left_the_window() {
         for jump in [1, 2, 63, 64, 65, 1_022, 1_023, 1_024, 1_025, 70_000] {
             let mut window = after(0..2_000);
             let newest = 1_999 + jump;

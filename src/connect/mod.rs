@@ -1,6 +1,6 @@
-//! The way from one machine to another, in rooms that build on each other.
+//! Connecting two machines, in modules that build on each other.
 //!
-//! | room | |
+//! | module | |
 //! |---|---|
 //! | `connection` | [`Connection`](crate::Connection): a transport, its encryption and its paths with one owner |
 //! | `nat` | paths through routers: ICE, STUN and TURN |

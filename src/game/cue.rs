@@ -12,14 +12,29 @@ pub struct Cue(pub u32);
 /// A step may run several times for one frame and emits its cues every time; the engine works out which of them are
 /// new, cancelled or certain ([`CueEvent`]).
 ///
-/// It also tells the step whether the state that it leads to is drawn ([`is_shown`](Self::is_shown)).
+/// It also says whether the resulting state is drawn ([`is_shown`](Self::is_shown)).
+///
+/// ```
+/// use rebout::{Cue, Cues};
+///
+/// const HIT: Cue = Cue(1);
+///
+/// fn step(cues: &mut Cues) {
+///     cues.emit(HIT);
+///     cues.emit(HIT);                                          // once a frame
+/// }
+///
+/// let mut cues = Cues::new();                                  // the engine passes one to `Game::step`
+/// step(&mut cues);
+/// assert_eq!(cues.as_slice(), [HIT]);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Cues {
     cues: [Cue; Self::MAX],
     len: u8,
     is_shown: bool,
     left_out: u32,
-    /// The phases of the step, while somebody looks at them.
+    /// The phases of the step, while they are recorded.
     marks: Option<Box<Marks>>,
 }
 
@@ -39,7 +54,7 @@ impl Cues {
         Self { cues: [Cue(0); Self::MAX], len: 0, is_shown: true, left_out: 0, marks: None }
     }
 
-    /// An empty set for steps whose states nobody draws.
+    /// An empty set for steps whose states are not drawn.
     pub(crate) fn unseen() -> Self {
         Self { is_shown: false, ..Self::new() }
     }
@@ -114,7 +129,7 @@ impl Cues {
         }
     }
 
-    /// An empty set for a step whose phases are recorded, and whose state nobody draws.
+    /// An empty set for a step whose phases are recorded, and whose state is not drawn.
     pub(crate) fn marking(marks: Marks) -> Self {
         Self { marks: Some(Box::new(marks)), ..Self::unseen() }
     }

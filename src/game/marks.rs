@@ -37,13 +37,13 @@ pub(crate) struct Marks {
     wanted: Option<Wanted>,
 }
 
-/// A mark whose value is looked at. The other marks of the step are only counted then.
+/// A mark whose value is visited. The other marks of the step are only counted then.
 #[derive(Clone, Debug)]
 struct Wanted {
     index: usize,
     passed: usize,
     look: Look,
-    /// How many leaves of the value are looked at in this step.
+    /// How many leaves of the value are visited in this step.
     leaves: usize,
 }
 
@@ -73,12 +73,12 @@ impl Marks {
         &mut self.list
     }
 
-    /// The marks of the step. The next step begins anew.
+    /// The marks of the step. The next step restarts.
     pub(crate) fn take_list(&mut self) -> Vec<Mark> {
         core::mem::take(&mut self.list)
     }
 
-    /// The look that was to go on; `None` if the step made no such mark.
+    /// The look that was to continue; `None` if the step made no such mark.
     pub(crate) fn into_look(self) -> Option<Look> {
         self.wanted.filter(|wanted| wanted.passed > wanted.index).map(|wanted| wanted.look)
     }

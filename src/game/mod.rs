@@ -1,5 +1,4 @@
-//! Everything that a simulation is made of: the traits that an embedder implements, and the types in a state. It knows no
-//! other room.
+//! The types of a simulation: the traits that a game implements, and the types in its state. This module uses no other one.
 //!
 //! | file | |
 //! |---|---|
@@ -43,6 +42,17 @@ pub use text::{is_disruptive, shown};
 use core::fmt;
 
 /// A seat in the match. A *peer* is a machine; a *player* sits at one.
+///
+/// ```
+/// use rebout::Player;
+///
+/// let mut scores = [0; 2];
+/// scores[Player::Two.index()] += 1;
+/// for player in Player::BOTH {
+///     println!("{player} has {} points, {} has {}", scores[player.index()], player.other(), scores[player.other().index()]);
+/// }
+/// assert_eq!(scores, [0, 1]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Player {
     /// The first seat.
@@ -87,6 +97,39 @@ impl fmt::Display for Player {
 /// A `Copy` type with [`fields!`](crate::fields!) has this already: its snapshot is a copy of itself. A game with heap
 /// memory, an emulator core behind a handle, or a proxy that borrows an engine's world implements it, and copies into
 /// the slot that it is given without allocating.
+///
+/// ```
+/// use rebout::{Save, StateError, fields};
+///
+/// #[derive(Clone)]
+/// struct Bees { at: Vec<i32> }
+/// fields!(Bees { at });
+///
+/// struct Swarm { bees: Bees, drawn: u32 }                      // `drawn` is no part of the simulation
+///
+/// impl Save for Swarm {
+///     type Snapshot = Bees;
+///
+///     fn snapshot(&self) -> Bees {
+///         self.bees.clone()
+///     }
+///     fn save(&self, slot: &mut Bees) -> Result<(), StateError> {
+///         slot.at.clone_from(&self.bees.at);                   // into memory that is already allocated
+///         Ok(())
+///     }
+///     fn restore(&mut self, snapshot: &Bees) -> Result<(), StateError> {
+///         self.bees.at.clone_from(&snapshot.at);
+///         Ok(())
+///     }
+/// }
+///
+/// let mut swarm = Swarm { bees: Bees { at: vec![1, 2] }, drawn: 0 };
+/// let before = swarm.snapshot();
+/// (swarm.bees.at[0], swarm.drawn) = (9, 1);
+/// swarm.restore(&before)?;
+/// assert_eq!((swarm.bees.at, swarm.drawn), (vec![1, 2], 1));
+/// # Ok::<(), StateError>(())
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be saved and restored",
     label = "does not implement `Save`",
@@ -148,6 +191,45 @@ pub(crate) fn saved<G: Save>(game: &G) -> Result<G::Snapshot, StateError> {
 ///
 /// The step must be a pure function of the state and the inputs: the same on every machine, however often it is
 /// run. It is not told whether an input is predicted, because a step that branched on that would desync.
+///
+/// ```
+/// use rebout::{Buttons, Cue, Cues, Game, Input, Inputs, Player, fields};
+///
+/// const JUMP: Buttons = Buttons(1);
+/// const LANDED: Cue = Cue(1);
+///
+/// #[derive(Clone, Copy)]
+/// struct Jumpers { height: [i32; 2], speed: [i32; 2], frame: u32 }
+/// fields!(Jumpers { height, speed, frame });                   // saving, restoring, checksums, names in reports
+///
+/// impl Game for Jumpers {
+///     fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
+///         self.frame += 1;
+///         for player in Player::BOTH {
+///             let (height, speed) = (&mut self.height[player.index()], &mut self.speed[player.index()]);
+///             if *height == 0 && inputs[player].holds(JUMP) {
+///                 *speed = 8;
+///             }
+///             if *height > 0 || *speed > 0 {
+///                 *height = (*height + *speed).max(0);
+///                 *speed -= 1;
+///                 if *height == 0 {
+///                     *speed = 0;
+///                     cues.emit(LANDED);                       // a sound, played once by the program
+///                 }
+///             }
+///         }
+///     }
+///
+///     fn finished(&self) -> bool {
+///         self.frame == 3_600
+///     }
+/// }
+///
+/// let mut game = Jumpers { height: [0; 2], speed: [0; 2], frame: 0 };
+/// game.step(Inputs([Input::from(JUMP), Input::NEUTRAL]), &mut Cues::new());
+/// assert_eq!(game.height, [8, 0]);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a game that the engine can run",
     label = "does not implement `Game`",
@@ -161,16 +243,16 @@ pub trait Game: Save {
     /// comes from another machine.
     fn step(&mut self, inputs: Inputs, cues: &mut Cues);
 
-    /// Whether the match is over in this state. The engine acts on it only once the state is settled.
+    /// Whether the match is over in this state. It takes effect once all inputs up to this state are known.
     fn finished(&self) -> bool {
         false
     }
 
     /// Whether the next step must not be predicted: it loads a stage, changes the scene, or writes to a disk.
     ///
-    /// The engine steps such a state once in a match, when the inputs of both players are known, and never undoes the step. The
-    /// players see a standstill of about a round trip, less the input delay. Like the step, the answer must be a function of the
-    /// state. An autopsy, mending, the sync test and a replay step the state whenever they come to it.
+    /// The engine steps such a state once, when the inputs of both players are known, and never undoes the step. The players see a
+    /// pause of about a round trip minus the input delay. The answer must be a function of the state. Autopsies, the sync test and
+    /// replays step the state again.
     #[inline]
     fn barrier(&self) -> bool {
         false

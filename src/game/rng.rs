@@ -11,7 +11,7 @@
 /// let mut rng = Rng::new(1).expect("not zero");
 /// assert_eq!(rng.next_u32(), 270_369);
 /// assert!(rng.below(6) < 6);
-/// assert!(Rng::new(0).is_none()); // xorshift would stay at zero for ever
+/// assert!(Rng::new(0).is_none()); // xorshift would stay at zero forever
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rng {

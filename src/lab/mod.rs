@@ -74,6 +74,8 @@ pub use overheard::Overheard;
 pub use setup::{HOST, JOINER, Play, Script, Setup, addresses, every_fourth};
 pub use sim_match::{Said, SimMatch};
 pub use sim_peer::{InputSource, Make, SimPeer, Watch};
+#[cfg(feature = "seal")]
+pub use sim_peer::{Remake, SimTicket, WatchKeys};
 
 /// The encryption: a seal around any protocol, its counters, and the log of its keys.
 #[cfg(feature = "seal")]

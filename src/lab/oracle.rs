@@ -2,7 +2,7 @@
 
 use super::sim_peer::SimPeer;
 use super::{Divergence, Play};
-use crate::{Cues, Fields, Frame, Game, Inputs, Player, Session, Visitor};
+use crate::{Cues, Fields, Frame, Game, Inputs, Player, Visitor};
 use std::fmt;
 
 /// Makes the oracle's game from the agreed seed.
@@ -91,7 +91,7 @@ impl<G: Game> Oracle<G> {
         let (Some(&one), Some(&two)) = (host.confirmed.front(), joiner.confirmed.front()) else {
             return false;
         };
-        let seats = [host.session().map(Session::local), joiner.session().map(Session::local)];
+        let seats = [host.seat, joiner.seat];
         let mut truth = Inputs::default();
         for (seat, (_, inputs, _)) in seats.iter().zip([one, two]) {
             if let Some(player) = *seat {

@@ -85,13 +85,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_string_has_nothing_that_ends_it_or_plays_with_a_terminal() {
+    fn quoted_string_escapes_quotes_and_control_characters() {
         let text = "a\"b\\c\u{1b}[2J\u{7f}\u{9b}\u{202e}\u{1F600}";
         assert_eq!(quoted(text), r#""a\"b\\c\u001b[2J\u007f\u009b\u202e\ud83d\ude00""#);
     }
 
     #[test]
-    fn text_on_the_page_is_neither_markup_nor_a_mark_of_direction() {
+    fn text_on_the_page_escapes_markup_and_direction_marks() {
         let text = "<script>\"a\" & 'b'</script>\n\u{202e}\u{1b}[2J\r";
         let shown = r"&lt;script&gt;&quot;a&quot; &amp; &#39;b&#39;&lt;/script&gt;";
         assert_eq!(escaped(text), format!("{shown}\n{}", r"\u{202e}\u{1b}[2J\u{d}"));

@@ -17,7 +17,7 @@ pub(crate) fn read_key(path: &Path) -> io::Result<Option<[u8; 32]>> {
     let mut text = String::new();
     let len = file.take(FILE_BYTES as u64 + 1).read_to_string(&mut text)?;
     let key = if len <= FILE_BYTES { key_of(text.trim_end()) } else { None };
-    key.map(Some).ok_or_else(|| io::Error::other("not the key of a host: 64 hexadecimal digits"))
+    key.map(Some).ok_or_else(|| io::Error::other("not a key: 64 hexadecimal digits"))
 }
 
 /// Writes a key into a new file.

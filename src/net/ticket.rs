@@ -1,41 +1,40 @@
-//! The file by which a program that was killed comes back into its match: a key, an address and the terms. Its owner alone can read it.
+//! The file by which a program that was killed comes back into its match: an invite of the other machine and the terms. Its owner alone can read it.
 
 use super::{dated, private};
 use core::fmt;
 use std::io;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// The first line of a file.
-const FORMAT: &str = "rebout rejoin 1";
+const FORMAT: &str = "rebout rejoin 2";
 const EXTENSION: &str = "rejoin";
 /// The longest file: a path has at most 4,096 bytes on the usual systems.
 const MAX_BYTES: u64 = 8 * 1_024;
 /// The longest recording that is compared with the log of the other machine.
 const MAX_RECORDING_BYTES: u64 = 64 << 20;
 
-/// All that a program needs to come back. `Debug` leaves the key out.
+/// All that a program needs to come back. `Debug` leaves the invite out.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Ticket {
-    /// The private key that the other machine admits.
-    pub(crate) key: [u8; 32],
+    /// The invite by which the other machine admits this one: a key of the match, and the ways to it.
+    pub(crate) invite: String,
     /// The match.
     pub(crate) token: u64,
     pub(crate) seed: u32,
-    /// The address of the other machine, as this one last saw it.
-    pub(crate) peer: SocketAddr,
     /// The UDP port of this machine, 0 if that is not known.
     pub(crate) port: u16,
     /// When the match began, in seconds since 1970.
     pub(crate) began_secs: u64,
+    /// The policy of this machine about relays, as a word.
+    pub(crate) relay: String,
     /// The recording of this machine, if there is one.
     pub(crate) recording: Option<PathBuf>,
 }
 
 impl fmt::Debug for Ticket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ticket").field("peer", &self.peer).finish_non_exhaustive()
+        f.debug_struct("Ticket").field("port", &self.port).finish_non_exhaustive()
     }
 }
 
@@ -76,12 +75,12 @@ impl Ticket {
         }
         let mut field = |name: &str| lines.next()?.strip_prefix(name)?.strip_prefix(' ');
         let ticket = Self {
-            key: private::key_of(field("key")?)?,
+            invite: field("invite")?.to_owned(),
             token: u64::from_str_radix(field("token")?, 16).ok()?,
             seed: field("seed")?.parse().ok()?,
-            peer: field("peer")?.parse().ok()?,
             port: field("port")?.parse().ok()?,
             began_secs: field("began")?.parse().ok()?,
+            relay: field("relay")?.to_owned(),
             recording: field("recording").map(PathBuf::from),
         };
         Some(ticket)
@@ -90,9 +89,9 @@ impl Ticket {
 
 impl fmt::Display for Ticket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { key, token, seed, peer, port, began_secs, recording } = self;
-        writeln!(f, "{FORMAT}\nkey {}\ntoken {token:016x}\nseed {seed}", private::digits(key))?;
-        writeln!(f, "peer {peer}\nport {port}\nbegan {began_secs}")?;
+        let Self { invite, token, seed, port, began_secs, relay, recording } = self;
+        writeln!(f, "{FORMAT}\ninvite {invite}\ntoken {token:016x}\nseed {seed}")?;
+        writeln!(f, "port {port}\nbegan {began_secs}\nrelay {relay}")?;
         // A path that is no text, or of two lines, is left out: the match can be resumed without it.
         match recording.as_ref().and_then(|path| path.to_str()).filter(|path| !path.contains('\n')) {
             Some(path) => writeln!(f, "recording {path}"),
@@ -119,12 +118,12 @@ mod tests {
 
     fn ticket(recording: Option<&str>) -> Ticket {
         Ticket {
-            key: core::array::from_fn(|at| at as u8),
+            invite: "rebout:2:0001".to_owned(),
             token: 0x1234,
             seed: 7,
-            peer: "[2001:db8::1]:7000".parse().unwrap(),
             port: 7_001,
             began_secs: 1_700_000_000,
+            relay: "only".to_owned(),
             recording: recording.map(PathBuf::from),
         }
     }
@@ -157,7 +156,7 @@ mod tests {
             let without = [&lines[..line], &lines[line + 1..]].concat().join("\n");
             assert_eq!(Ticket::parse(&without), None, "without line {line}");
         }
-        for (good, bad) in [("rejoin 1", "rejoin 2"), ("key 00", "key 0g"), ("port 7001", "port 70010")] {
+        for (good, bad) in [("rejoin 2", "rejoin 1"), ("token 0", "token g"), ("port 7001", "port 70010")] {
             assert_eq!(Ticket::parse(&text.replace(good, bad)), None, "{bad}");
         }
     }

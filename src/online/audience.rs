@@ -25,6 +25,10 @@ impl Audience {
         connection: &mut Connection<D>,
     ) -> Result<Self, ConnectError> {
         let Some(config) = config.filter(|_| connection.is_host()) else { return Ok(Self::default()) };
+        // A shorter delay than the owner wanted would show what it was to hide.
+        if config.delay > BroadcastConfig::MAX_DELAY {
+            return Err(ConnectError::Options { why: "spectators see a match ten minutes late at most" });
+        }
         let spectators = config.max_spectators.clamp(1, u8::MAX.into()) as u8;
         let broadcast = Broadcast::with_drawn_key(config).ok_or(ConnectError::Randomness)?;
         let key = broadcast.key().ok_or(ConnectError::Randomness)?;
@@ -68,7 +72,7 @@ impl Audience {
         }
     }
 
-    /// Begins a match; returns the trouble with that.
+    /// Begins a match; returns a notice if that fails.
     pub(super) fn begin(&mut self, now: Duration, options: &Match, agreed: &Agreed) -> Option<String> {
         let broadcast = self.broadcast.as_mut()?;
         let names = options.names(agreed);

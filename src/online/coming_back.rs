@@ -1,7 +1,7 @@
 //! The calls of an online match that bring a machine back into it.
 
 use super::options::Options;
-use super::rejoin::{self, Rejoin};
+use super::rejoin::{self, Rejoin, Returns};
 use super::{Online, Stage};
 use crate::net::Datagrams;
 use crate::net::ticket::Ticket;
@@ -13,17 +13,18 @@ use std::path::Path;
 impl<S: Fields> Online<S> {
     /// Comes back into a match on UDP, by the [file](Options::unfinished_in) that this machine kept when its program ended. The options are
     /// those of that program. Build the game at [`Now::Begin`](crate::Now::Begin) as always; [`advance`](Self::advance) then steps it through the match so far
-    /// without cues, some frames in each call, and the match goes on after a countdown.
+    /// without cues, some frames in each call, and the match continues after a countdown.
     ///
     /// # Errors
     /// As [`Connection::join`], a file that cannot be used, and a config that is not valid.
     #[cfg(feature = "udp")]
     pub fn rejoin(options: Options, file: impl AsRef<Path>) -> Result<Self, ConnectError> {
         let ticket = rejoin::read(file.as_ref())?;
-        let text = rejoin::text(&ticket)?;
-        // From the port that the other machine knows, and whose mapping in a router may still be there.
-        let from = |port| Connection::join(&options.connect.to_rejoin(port), &text);
-        let connection = from(ticket.port).or_else(|_| from(0))?;
+        // From the port that the other machine knows, and whose mapping in a router may still be there. A relay may still have the
+        // allocation of that port, and makes no other one for it: where there is a rendezvous, another port does as well.
+        let port = if rejoin::meets(&ticket) { 0 } else { ticket.port };
+        let from = |port| Connection::join(&options.connect.to_rejoin(port, &ticket.relay), &ticket.invite);
+        let connection = from(port).or_else(|_| from(0))?;
         let mut online = Self::on(options.measured(), connection)?;
         online.come_back(ticket, file.as_ref())?;
         Ok(online)
@@ -42,8 +43,8 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         addresses: &[SocketAddr],
     ) -> Result<Self, ConnectError> {
         let ticket = rejoin::read(file.as_ref())?;
-        let connect = options.connect.to_rejoin(0);
-        let connection = Connection::join_on(&connect, transport, addresses, &rejoin::text(&ticket)?)?;
+        let connect = options.connect.to_rejoin(0, &ticket.relay);
+        let connection = Connection::join_on(&connect, transport, addresses, &ticket.invite)?;
         let mut online = Self::on(options, connection)?;
         online.come_back(ticket, file.as_ref())?;
         Ok(online)
@@ -51,16 +52,17 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
 
     /// Waits in the lobby of the machine that has the match.
     fn come_back(&mut self, ticket: Ticket, file: &Path) -> Result<(), ConnectError> {
-        let config = Resumption::join_config(&self.options.config, ticket.token);
+        let returns = Returns::new(ticket, file.to_owned());
+        let config = Resumption::join_config(&self.options.config, &returns.remembered(&self.options.config));
         let lobby = self.connection.lobby(config);
         let lobby = lobby.map_err(|error| ConnectError::Text { why: error.to_string() })?;
-        (self.stage, self.rejoin) = (Stage::Meeting(lobby), Rejoin::with(ticket, file.to_owned()));
+        (self.stage, self.rejoin) = (Stage::Meeting(lobby), Rejoin::with(returns));
         Ok(())
     }
 
     /// Keeps the file by which this machine comes back.
     pub(super) fn keep_ticket(&mut self, session: &Session<S>) {
-        let path = self.keeping.path.as_deref();
+        let path = self.keeping.path();
         let notice = self.rejoin.keep(&self.options, &self.connection, session, path);
         self.notices.extend(notice);
     }
@@ -74,7 +76,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         let (options, connection) = (&self.options, &mut self.connection);
         if self.rejoin.receive(self.now, options, connection, session, game, replay) {
             self.rejoin.set_awaits(false, connection);
-            let path = self.keeping.path.as_deref();
+            let path = self.keeping.path();
             self.notices.extend(self.rejoin.keep(options, connection, session, path));
         }
     }

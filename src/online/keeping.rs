@@ -1,4 +1,4 @@
-//! The files of a match: its recording, and the report about a desync. Trouble with them never stops the match.
+//! The files of a match: its recording, and the report about a desync. Errors with them never stop the match.
 
 use super::options::Match;
 use crate::net::append::FileAppender;
@@ -16,14 +16,27 @@ const USUAL_FRAMES: u32 = 60 * 60 * 60;
 pub(super) struct Keeping {
     file: Option<StreamRecorder<FileAppender>>,
     /// The file of the match, or of the last one.
-    pub(super) path: Option<PathBuf>,
+    path: Option<PathBuf>,
     /// The whole match, for a report.
     whole: Option<Recorder>,
-    pub(super) winner: Winner,
+    winner: Winner,
 }
 
 impl Keeping {
-    /// Begins the files of a match; returns the trouble with that.
+    /// The file of the match, or of the last one.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    pub(super) fn winner(&self) -> Winner {
+        self.winner
+    }
+
+    pub(super) fn set_winner(&mut self, winner: Winner) {
+        self.winner = winner;
+    }
+
+    /// Begins the files of a match; returns a notice if that fails.
     pub(super) fn begin(&mut self, options: &Match, agreed: &Agreed) -> Option<String> {
         let keeps = options.bundles_to.as_ref().or(options.rejoin_in.as_ref());
         self.whole = keeps.map(|_| {
@@ -41,11 +54,11 @@ impl Keeping {
                 (self.file, self.path) = (Some(recorder), Some(path));
                 None
             }
-            Err(error) => Some(format!("The match is not recorded to {}: {error}", folder.display())),
+            Err(error) => Some(format!("The match cannot be recorded to {}: {error}", folder.display())),
         }
     }
 
-    /// Records the frames that the last `advance` made certain; returns why no more is recorded, once.
+    /// Records the frames that the last `advance` confirmed; returns a notice, once, when recording fails.
     #[inline]
     pub(super) fn advanced<S: Fields>(&mut self, session: &Session<S>) -> Option<String> {
         if let Some(whole) = &mut self.whole {
@@ -87,7 +100,7 @@ impl Keeping {
         }
     }
 
-    /// Writes the report about a desync; returns where it lies, or why it does not.
+    /// Writes the report about a desync; returns a notice with its folder or the error.
     pub(super) fn report(&self, options: &Match, autopsy: &Autopsy) -> Option<String> {
         let (folder, whole) = options.bundles_to.as_ref().zip(self.whole.as_ref())?;
         let game = format!("{:016x}", options.config.game.id);
@@ -101,11 +114,13 @@ impl Keeping {
             });
         Some(match written {
             Ok(path) => format!("The report about the desync is in {}", path.display()),
-            Err(error) => format!("The report about the desync is not in {}: {error}", folder.display()),
+            Err(error) => {
+                format!("The report about the desync could not be written to {}: {error}", folder.display())
+            }
         })
     }
 
-    /// Ends the files; returns the trouble with that.
+    /// Ends the files; returns a notice if that fails.
     pub(super) fn finish(&mut self) -> Option<String> {
         self.whole = None;
         let recorder = self.file.take()?;

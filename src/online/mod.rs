@@ -31,6 +31,8 @@ use audience::Audience;
 use core::time::Duration;
 use keeping::Keeping;
 use options::Match;
+#[cfg(feature = "lab")]
+pub(crate) use rejoin::Beside;
 use rejoin::Rejoin;
 use returning::Returning;
 use std::collections::VecDeque;
@@ -45,8 +47,8 @@ const REMATCH_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// An online match with one owner: the connection, the lobby, the session, the recording and the desync reports.
 ///
-/// The game stays yours and is lent for a frame. [`wait`](Self::wait) says what to do next; an engine that owns its loop
-/// calls [`poll`](Self::poll) instead. `docs/EMBEDDING.md` explains a whole program.
+/// The program owns the game and lends it for each frame. [`wait`](Self::wait) returns the next thing to do; an engine that owns its
+/// loop calls [`poll`](Self::poll) instead. `docs/EMBEDDING.md` is a tutorial.
 ///
 /// ```
 /// use rebout::{Buttons, Cues, Finish, Game, Inputs, Now, Online, Options, Player, fields};
@@ -116,8 +118,8 @@ enum Stage<S> {
 }
 
 impl<S: Fields> Online<S> {
-    /// Hosts a match on UDP: encrypted and by invite, unless the options name something else. [`share`](Self::share) is the
-    /// text for the other player.
+    /// Hosts a match on UDP, encrypted and by invite unless the options differ. [`share`](Self::share) is the text for the
+    /// other player.
     ///
     /// # Errors
     /// As [`Connection::host`], and a config that is not valid.
@@ -164,8 +166,8 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
 
     // The loop.
 
-    /// Sends and receives until there is something to do, and says what. While no match runs it returns at least every
-    /// 16 ms, so that a screen can be drawn.
+    /// Sends and receives until there is something to do, and returns it. While no match runs it returns at least every 16 ms, so
+    /// that the program can draw.
     ///
     /// # Errors
     /// A broken transport.
@@ -174,7 +176,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         self.turn(true)
     }
 
-    /// Sends and receives what is ready, and says what there is to do. Never blocks. Call it until it returns
+    /// Sends and receives without blocking, and returns the next thing to do. Call it until it returns
     /// [`Now::Idle`], [`Now::Connecting`], [`Now::Guest`] or [`Now::Finished`]; then draw.
     ///
     /// # Errors
@@ -219,8 +221,8 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         }
     }
 
-    /// Plays the frame that is due after [`Now::Frame`], sends the input, and records what has become certain. `input` is
-    /// the local player's input now. Read [`cues`](Self::cues) afterwards.
+    /// Plays the frame that is due after [`Now::Frame`]: rolls back if needed, steps, sends the input, and records confirmed frames.
+    /// `input` is the local player's input now. Read [`cues`](Self::cues) afterwards.
     #[inline]
     pub fn advance<G: Game<Snapshot = S>>(&mut self, game: &mut G, input: impl Into<Input>) -> Advanced {
         let Stage::Playing(session) = &mut self.stage else { return self.catch_up(game) };
@@ -237,8 +239,8 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         advanced
     }
 
-    /// Steps the game ahead of the match, hands it to `draw`, and puts it back: see [`Session::look_ahead`]. Without a match `draw` gets
-    /// the game as it is.
+    /// Steps the game ahead of the match, passes it to `draw`, and restores it: see [`Session::look_ahead`]. Without a match `draw`
+    /// gets the game as it is.
     pub fn look_ahead<G: Game<Snapshot = S>>(&mut self, game: &mut G, draw: impl FnOnce(&mut G)) {
         match &mut self.stage {
             Stage::Playing(session) => session.look_ahead(game, draw),
@@ -249,7 +251,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
     /// Sends a message of the game's own, such as chat: at most 1,024 bytes, delivered once and in order.
     ///
     /// # Errors
-    /// If it is too long, if twelve messages are under way already, or if no match runs.
+    /// If the message is too long, if twelve messages are unacknowledged, or if no match runs.
     pub fn send(&mut self, message: &[u8]) -> Result<(), SendError> {
         match &mut self.stage {
             Stage::Playing(session) => {
@@ -261,7 +263,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         }
     }
 
-    /// Asks to pause the match: see [`Session::pause`]. Frames stay due during a pause, and [`advance`](Self::advance) answers
+    /// Asks to pause the match: see [`Session::pause`]. Frames remain due during a pause, and [`advance`](Self::advance) returns
     /// [`Advanced::Paused`]. `false` without a match.
     pub fn pause(&mut self) -> bool {
         let Stage::Playing(session) = &mut self.stage else { return false };
@@ -286,12 +288,12 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         Ok(())
     }
 
-    /// Says who has won, for the recording. Only the game knows it.
+    /// Sets the winner, for the recording.
     pub fn set_winner(&mut self, winner: Winner) {
-        self.keeping.winner = winner;
+        self.keeping.set_winner(winner);
     }
 
-    /// The player says that both machines show the same code. `false` if there is none yet.
+    /// Records that both players see the same code. `false` if there is none yet.
     pub fn verify(&mut self) -> bool {
         self.peer_addr().is_some_and(|peer| self.connection.verify(peer))
     }
@@ -325,7 +327,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         self.audience.stats()
     }
 
-    /// Whether every spectator has everything that they may see. With a delay, the end of a match leaves that much later: keep calling
+    /// Whether every spectator has received everything. With a delay the end of a match is sent that much later: keep calling
     /// [`wait`](Self::wait) until then.
     #[cfg(not(target_family = "wasm"))]
     #[must_use]
@@ -333,7 +335,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         self.audience.is_received()
     }
 
-    /// How far the match is on the way, as a text for a player.
+    /// The progress of the connection, as a text for a player.
     #[must_use]
     pub fn progress(&self) -> String {
         if let Stage::Returning(returning) = &self.stage {
@@ -359,9 +361,8 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         self.session().map_or(&[], Session::cues)
     }
 
-    /// The state before the one that the game is in, with every correction, and how far the time from the last frame to
-    /// the next has gone, from 0 to 1: for a display that is faster than the match. `None` without a match, before its
-    /// second frame, and for states that are saved sparsely.
+    /// The previous state, with every correction, and the phase from 0 to 1 between the last frame and the next, for interpolation
+    /// on a faster display. `None` without a match, before its second frame, and with sparse saving.
     #[must_use]
     pub fn previous(&self) -> Option<(&S, f32)> {
         let session = self.session()?;
@@ -411,7 +412,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         self.session().map(Session::stats)
     }
 
-    /// The session, for everything that is not repeated here. It stays after [`Now::Finished`], until a
+    /// The session, for calls that `Online` does not repeat. It remains after [`Now::Finished`], until a
     /// [`rematch`](Self::rematch).
     #[must_use]
     pub fn session(&self) -> Option<&Session<S>> {
@@ -422,10 +423,10 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         }
     }
 
-    /// The file that the match is recorded to, or the last match was. `None` if it is not, or had no frame.
+    /// The recording of this match or of the last one. `None` if it is not recorded, or had no frame.
     #[must_use]
     pub fn recording(&self) -> Option<&Path> {
-        self.keeping.path.as_deref()
+        self.keeping.path()
     }
 
     /// The connection.
@@ -434,7 +435,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         &self.connection
     }
 
-    /// The connection, to be acted on: another network, another socket.
+    /// The connection, mutably, for example to replace its socket.
     pub fn connection_mut(&mut self) -> &mut Connection<D> {
         &mut self.connection
     }

@@ -9,20 +9,44 @@ use core::fmt;
 use core::time::Duration;
 use std::net::SocketAddr;
 
-/// The next thing to do, as [`Online::wait`](super::Online::wait) and [`Online::poll`](super::Online::poll) say it.
+/// The next thing to do in an online match: the result of [`Online::wait`](super::Online::wait) and
+/// [`Online::poll`](super::Online::poll).
+///
+/// ```no_run
+/// use rebout::{Buttons, Game, Now, Online};
+///
+/// fn turn<G: Game>(online: &mut Online<G::Snapshot>, game: &mut Option<G>, new: fn(u32) -> G) -> std::io::Result<bool> {
+///     match online.wait()? {
+///         Now::Connecting(text) | Now::Notice(text) => println!("{text}"),
+///         Now::Guest { name, .. } => {
+///             println!("{name} joins");
+///             online.answer(true);
+///         }
+///         Now::Begin { seed, .. } => online.start(game.insert(new(seed))),
+///         Now::Frame => drop(game.as_mut().map(|game| online.advance(game, Buttons::NONE))),
+///         Now::Event(event) => println!("{event:?}"),
+///         Now::Finished(finish) => {
+///             println!("{finish}");
+///             return Ok(false);
+///         }
+///         _ => {}
+///     }
+///     Ok(true)
+/// }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Now {
     /// The other machine is not there yet: show this text.
     Connecting(String),
-    /// A guest asks to play, and the options say to ask: call [`answer`](super::Online::answer). Told again until then.
+    /// A guest asks to play, with [`Options::ask`](super::Options::ask): call [`answer`](super::Online::answer). Repeated until then.
     Guest {
         /// The guest's name, with control characters escaped.
         name: String,
-        /// Its address, and the code to compare.
+        /// Its address, the code to compare, and the key by which the player is known again.
         peer: PeerInfo,
     },
-    /// Both have agreed: build the game from the seed, and call [`start`](super::Online::start).
+    /// The machines have agreed on a match: build the game from the seed, and call [`start`](super::Online::start).
     #[non_exhaustive]
     Begin {
         /// The seed, the same on both machines.
@@ -36,15 +60,27 @@ pub enum Now {
     Frame,
     /// Something happened in the match.
     Event(Event),
-    /// A text for the player or a log: a guest that was refused, trouble with the recording, where a report lies.
+    /// A text for the player or a log: a refused guest, a recording that failed, the folder of a desync report.
     Notice(String),
     /// There is nothing to do: draw.
     Idle,
-    /// The match is over, or there will be none. Told again until a [`rematch`](super::Online::rematch).
+    /// The match is over, or there will be none. Repeated until a [`rematch`](super::Online::rematch).
     Finished(Finish),
 }
 
 /// How an online match ended. `Display` is a text for the player at this machine.
+///
+/// ```
+/// use rebout::{Finish, Reason, Verdict};
+///
+/// fn counts(finish: &Finish) -> bool {
+///     matches!(finish, Finish::Played(Verdict::Agreed { .. }))
+/// }
+///
+/// let finish = Finish::Ended(Reason::Left);
+/// assert!(!counts(&finish));
+/// assert_eq!(finish.to_string(), "The match is over: the other player left.");
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Finish {
@@ -52,18 +88,21 @@ pub enum Finish {
     Played(Verdict),
     /// The match was over before its end, or was left before it began.
     Ended(Reason),
-    /// The host refused, or the two machines do not fit.
+    /// The host refused, or the two machines are incompatible.
     Refused(LobbyError),
     /// The other machine was not reached.
     Unreached(ConnectError),
-    /// This machine came back, but the match cannot go on.
+    /// This machine came back, but the match cannot continue.
     NotResumed(ResumptionError),
 }
 
 impl fmt::Display for Finish {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Played(Verdict::Agreed { .. }) => f.write_str("The match is over."),
+            Self::Played(Verdict::Agreed { from_their_log: false, .. }) => f.write_str("The match is over."),
+            Self::Played(Verdict::Agreed { from_their_log: true, .. }) => f.write_str(
+                "The match is over. This machine resumed it from the other machine's log, without a recording of its own.",
+            ),
             Self::Played(Verdict::Unconfirmed { .. }) => f.write_str(
                 "The match is over, but the other machine was gone before it confirmed the result.",
             ),
@@ -72,21 +111,21 @@ impl fmt::Display for Finish {
             ),
             Self::Ended(reason) => write!(f, "The match is over: {reason}."),
             Self::Refused(LobbyError::Incompatible { field: RefuseField::ContentHash, .. }) => {
-                f.write_str("The host has another version of the game, or other rules: both need the same.")
+                f.write_str("The host has another version of the game, or other rules.")
             }
             Self::Refused(LobbyError::Incompatible { field: RefuseField::GameId, .. }) => {
-                f.write_str("Another game is waiting there.")
+                f.write_str("The host plays another game.")
             }
-            Self::Refused(LobbyError::Full) => f.write_str("The host already plays against somebody else."),
-            Self::Refused(LobbyError::Declined) => f.write_str("The host does not want to play."),
-            Self::Refused(error) => write!(f, "There is no match: {error}."),
+            Self::Refused(LobbyError::Full) => f.write_str("The host is already in a match."),
+            Self::Refused(LobbyError::Declined) => f.write_str("The host declined."),
+            Self::Refused(error) => write!(f, "The match could not start: {error}."),
             Self::Unreached(error) => error.fmt(f),
-            Self::NotResumed(error) => write!(f, "The match cannot go on: {error}."),
+            Self::NotResumed(error) => write!(f, "The match cannot continue: {error}."),
         }
     }
 }
 
-/// Who could not be let in, for the host.
+/// The text for the host about a guest that was refused.
 pub(super) fn sent_away(mismatch: &Mismatch, addr: Option<SocketAddr>) -> String {
     let who = addr.map_or_else(|| "A guest".to_owned(), |addr| format!("The guest at {addr}"));
     let Mismatch { field, ours, theirs, .. } = mismatch;
@@ -112,9 +151,9 @@ pub(super) fn transfer(way: &str, progress: Progress, now: Duration) -> String {
     format!("{way} the first state: {}{silence}", kib(progress))
 }
 
-/// The text about a guest that took a part of the first state and was dropped.
+/// The text about a guest that left during the transfer of the first state.
 pub(super) fn dropped(progress: Progress) -> String {
-    format!("The guest is gone: it took {} of the first state. You can be joined again.", kib(progress))
+    format!("The guest left after it received {} of the first state.", kib(progress))
 }
 
 fn kib(Progress { bytes, of, .. }: Progress) -> String {
@@ -155,7 +194,7 @@ mod tests {
         assert_eq!(text(8_000), "sending the first state: 2 of 196 KiB, nothing for 3 s");
         assert_eq!(
             dropped(progress(None)),
-            "The guest is gone: it took 2 of 196 KiB of the first state. You can be joined again."
+            "The guest left after it received 2 of 196 KiB of the first state."
         );
     }
 
@@ -164,15 +203,17 @@ mod tests {
         let incompatible =
             |field| LobbyError::Incompatible { field, ours: 60 << 32 | 1, theirs: 50 << 32 | 1 };
         for (error, text) in [
-            (LobbyError::Full, "The host already plays against somebody else."),
-            (LobbyError::Declined, "The host does not want to play."),
-            (incompatible(RefuseField::GameId), "Another game is waiting there."),
+            (LobbyError::Full, "The host is already in a match."),
+            (LobbyError::Declined, "The host declined."),
+            (incompatible(RefuseField::GameId), "The host plays another game."),
         ] {
             assert_eq!(Finish::Refused(error).to_string(), text);
         }
         let rate = Finish::Refused(incompatible(RefuseField::FrameRate)).to_string();
         assert!(
-            rate.starts_with("There is no match: ") && rate.contains("60 here") && rate.contains("50 at"),
+            rate.starts_with("The match could not start: ")
+                && rate.contains("60 here")
+                && rate.contains("50 at"),
             "{rate}"
         );
         let unconfirmed = Verdict::Unconfirmed { frame: crate::Frame(9), checksum: 1 };

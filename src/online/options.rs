@@ -4,11 +4,11 @@ use crate::game::text::cut;
 use crate::net::ticket;
 use crate::replay::MAX_NAME;
 use crate::wire::message::MAX_USER_DATA;
-use crate::{Agreed, Config, ConnectOptions, Player, shown};
+use crate::{Agreed, Config, ConnectOptions, Player, PlayerKey, shown};
 use core::time::Duration;
 use std::path::{Path, PathBuf};
 
-/// No match waits for longer than this.
+/// The age from which on an unfinished match is not offered any more.
 const MAX_AGE: Duration = Duration::from_secs(3_600);
 
 /// The options of an [`Online`](super::Online) match.
@@ -16,7 +16,7 @@ const MAX_AGE: Duration = Duration::from_secs(3_600);
 /// ```
 /// use rebout::{ConnectOptions, Options};
 ///
-/// let options = Options::new(0x566F_6C6C_6579, 1)          // the game, and a hash of everything that must be alike
+/// let options = Options::new(0x566F_6C6C_6579, 1)          // the game, and a hash of its build, data and rules
 ///     .name("Ada")
 ///     .rendezvous("play.example.org:3479")
 ///     .record_to("replays")
@@ -51,7 +51,8 @@ type Broadcasting = NoBroadcast;
 pub(super) enum NoBroadcast {}
 
 impl Options {
-    /// The options of a game, named by any number, whose build, content and rules have this hash.
+    /// The options of a game: any number that identifies it, and a hash of its build, content and rules. Both must be equal on the two
+    /// machines.
     #[must_use]
     pub fn new(game_id: u64, content_hash: u64) -> Self {
         let mut config = Config::new(game_id);
@@ -73,7 +74,7 @@ impl Options {
         self
     }
 
-    /// How to connect, and who may join. By default a host is encrypted and by invite.
+    /// How to connect, and who may join. By default a match is encrypted and guests join by invite.
     #[must_use]
     pub fn connect(self, connect: ConnectOptions) -> Self {
         Self { connect, ..self }
@@ -86,22 +87,36 @@ impl Options {
         self
     }
 
-    /// Asks about each guest ([`Now::Guest`](super::Now::Guest)) instead of taking the first one.
+    /// Proves the key in this file to the other player, so that a player is known again: see [`ConnectOptions::keep_player_key_in`].
+    #[must_use]
+    pub fn player_key_in(mut self, path: impl Into<PathBuf>) -> Self {
+        self.connect = self.connect.keep_player_key_in(path);
+        self
+    }
+
+    /// Plays with this player only: see [`ConnectOptions::only`].
+    #[must_use]
+    pub fn only(mut self, player: PlayerKey) -> Self {
+        self.connect = self.connect.only(player);
+        self
+    }
+
+    /// Asks about each guest ([`Now::Guest`](super::Now::Guest)) instead of accepting the first one.
     #[must_use]
     pub fn ask(mut self) -> Self {
         self.content.config.lobby.ask_before_accepting = true;
         self
     }
 
-    /// Hands these bytes to the other machine if this one is the host, at most 4 MiB: a save state, from which both build their
-    /// game at [`Now::Begin`](super::Now::Begin).
+    /// Sends these bytes to the other machine if this one is the host: a save state of at most 4 MiB, from which both build their game
+    /// at [`Now::Begin`](super::Now::Begin).
     #[must_use]
     pub fn first_state(mut self, bytes: Vec<u8>) -> Self {
         self.content.config.lobby.first_state = bytes.into();
         self
     }
 
-    /// Takes a first state of up to this many bytes from a host. By default none is taken.
+    /// Accepts a first state of up to this many bytes from a host. By default none is accepted.
     #[must_use]
     pub fn first_state_limit(mut self, bytes: u32) -> Self {
         self.content.config.lobby.first_state_limit = bytes;
@@ -115,7 +130,7 @@ impl Options {
         self
     }
 
-    /// Writes the report about a desync into a folder of this folder, once both machines have found its cause.
+    /// Writes the report about a desync, as a folder inside this one, once both machines have found its cause.
     #[must_use]
     pub fn bundles_to(mut self, folder: impl Into<PathBuf>) -> Self {
         self.content.bundles_to = Some(folder.into());
@@ -123,7 +138,8 @@ impl Options {
     }
 
     /// Lets spectators watch the matches of this host, with an invite of their own:
-    /// [`Online::share_to_watch`](super::Online::share_to_watch). `docs/SPECTATORS.md` explains the limits. It counts for a host by invite alone.
+    /// [`Online::share_to_watch`](super::Online::share_to_watch). It has an effect only on a host by invite. `docs/SPECTATORS.md`
+    /// explains the limits.
     #[cfg(not(target_family = "wasm"))]
     #[must_use]
     pub fn spectators(mut self, config: crate::BroadcastConfig) -> Self {
@@ -131,9 +147,9 @@ impl Options {
         self
     }
 
-    /// Lets the players come back into the match if a program ends in the middle of it. While a match runs, a file in this folder holds
-    /// the key by which this machine proves that it was there; it is deleted at the end. [`Online::rejoin`](super::Online::rejoin)
-    /// takes it. Both players need such a folder, and an encrypted connection: without encryption nothing is kept.
+    /// Lets a player return to the match if its program ends in the middle of it. While a match runs, a file in this folder holds the
+    /// key with which this machine proves that it was part of the match; it is deleted at the end.
+    /// [`Online::rejoin`](super::Online::rejoin) takes it. Both players need such a folder and an encrypted connection.
     #[must_use]
     pub fn rejoin_in(mut self, folder: impl Into<PathBuf>) -> Self {
         self.content.rejoin_in = Some(folder.into());

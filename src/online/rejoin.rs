@@ -4,12 +4,14 @@
 //! the session, with the log of the match as its first state.
 
 use super::options::Match;
-use crate::connect::connection::rejoin_text;
+#[cfg(feature = "udp")]
+use crate::Invite;
 use crate::net::ticket::Ticket;
 use crate::net::{Datagrams, dated};
 use crate::protocol::{Authenticated, ConnectionStep, PeerRole};
-use crate::replay::{Recording, Replay, Resumption, ResumptionError};
-use crate::{ConnectError, Connection, Fields, Game, Lobby, Protocol, Session};
+use crate::replay::{Recording, Remembered, Replay, Resumption, ResumptionError};
+use crate::{Config, ConnectError, Connection, Fields, Game, Lobby, Protocol, Session};
+use core::fmt;
 use core::time::Duration;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -25,21 +27,40 @@ const NO_RECORDING: &str = "This machine has no recording of the match: it resum
 /// The part of an online match that survives the end of a program.
 #[derive(Debug, Default)]
 pub(super) struct Rejoin {
-    /// The ticket of this machine, and its file.
-    kept: Option<(Ticket, PathBuf)>,
+    kept: Option<Kept>,
+    /// The key by which the other machine has come back: it may need the room of that key again, to find another path.
+    came_by: Option<Key>,
     /// The other machine may come back: it is silent.
     awaits: bool,
     /// The lobby in which it does.
     lobby: Option<Lobby>,
     /// The ticket by which this machine comes back, and the log that it got.
-    returning: Option<(Ticket, PathBuf)>,
+    returning: Option<Returns>,
     resumption: Option<Resumption>,
+}
+
+/// The ticket of this machine, its file, and the key by which the other machine comes back.
+#[derive(Debug)]
+struct Kept {
+    key: Key,
+    ticket: Ticket,
+    path: PathBuf,
+}
+
+/// A key of the match, which is never printed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Key([u8; 32]);
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key")
+    }
 }
 
 impl Rejoin {
     /// A machine that comes back.
-    pub(super) fn with(ticket: Ticket, file: PathBuf) -> Self {
-        Self { returning: Some((ticket, file)), ..Self::default() }
+    pub(super) fn with(returns: Returns) -> Self {
+        Self { returning: Some(returns), ..Self::default() }
     }
 
     /// The log that this machine steps, once.
@@ -47,7 +68,7 @@ impl Rejoin {
         self.resumption.take()
     }
 
-    /// Keeps a ticket of the match that begins or goes on; returns the trouble with that.
+    /// Keeps a ticket of the match that begins or goes on; returns a notice if that fails.
     pub(super) fn keep<S: Fields, D: Datagrams>(
         &mut self,
         options: &Match,
@@ -57,19 +78,25 @@ impl Rejoin {
     ) -> Option<String> {
         let began_secs = self.began_secs();
         self.forget();
-        if let Some((_, file)) = self.returning.take() {
-            dated::remove(&file);
+        if let Some(returns) = self.returning.take() {
+            dated::remove(&returns.file);
         }
         let folder = options.rejoin_in.as_ref()?;
         let agreed = session.agreed();
         // Without encryption nobody could prove that it was here.
-        let (key, peer) = connection.rejoin_key(session.peer()).zip(connection.peer(session.peer()).addr)?;
-        let (port, recording) = (connection.port(), recording.and_then(Ticket::recording_at));
-        let ticket =
-            Ticket { key, token: agreed.token, seed: agreed.seed, peer, port, began_secs, recording };
+        let key = connection.rejoin_key(session.peer())?;
+        let ticket = Ticket {
+            invite: connection.rejoin_text(key, session.peer())?,
+            token: agreed.token,
+            seed: agreed.seed,
+            port: connection.port(),
+            began_secs,
+            relay: connection.relay_word().to_owned(),
+            recording: recording.and_then(Ticket::recording_at),
+        };
         match ticket.write_in(folder) {
             Ok(path) => {
-                self.kept = Some((ticket, path));
+                self.kept = Some(Kept { key: Key(key), ticket, path });
                 None
             }
             Err(error) => Some(format!("No file to come back by is in {}: {error}", folder.display())),
@@ -77,11 +104,12 @@ impl Rejoin {
     }
 
     fn began_secs(&self) -> u64 {
-        let before = self.returning.as_ref().or(self.kept.as_ref());
-        before.map_or_else(dated::secs, |(ticket, _)| ticket.began_secs)
+        let returning = self.returning.as_ref().map(|returns| &returns.ticket);
+        let before = returning.or(self.kept.as_ref().map(|kept| &kept.ticket));
+        before.map_or_else(dated::secs, |ticket| ticket.began_secs)
     }
 
-    /// Writes the ticket anew if the other machine has another address by now.
+    /// Rewrites the ticket if the other machine has another address by now.
     pub(super) fn look<S: Fields, D: Datagrams>(
         &mut self,
         options: &Match,
@@ -91,11 +119,12 @@ impl Rejoin {
         if !session.current().0.is_multiple_of(LOOK_EVERY_FRAMES) {
             return;
         }
-        let (Some((ticket, path)), Some(folder)) = (&mut self.kept, &options.rejoin_in) else { return };
-        let Some(peer) = connection.peer(session.peer()).addr.filter(|peer| *peer != ticket.peer) else {
+        let (Some(Kept { key, ticket, path }), Some(folder)) = (&mut self.kept, &options.rejoin_in) else {
             return;
         };
-        ticket.peer = peer;
+        let invite = connection.rejoin_text(key.0, session.peer());
+        let Some(invite) = invite.filter(|invite| *invite != ticket.invite) else { return };
+        ticket.invite = invite;
         // The old file stays good until the new one is there.
         if let Ok(new) = ticket.write_in(folder) {
             dated::remove(&core::mem::replace(path, new));
@@ -104,8 +133,8 @@ impl Rejoin {
 
     /// Deletes the ticket: the match is over.
     pub(super) fn forget(&mut self) {
-        if let Some((_, path)) = self.kept.take() {
-            dated::remove(&path);
+        if let Some(kept) = self.kept.take() {
+            dated::remove(&kept.path);
         }
     }
 
@@ -118,10 +147,13 @@ impl Rejoin {
     pub(super) fn set_awaits<D: Datagrams>(&mut self, awaits: bool, connection: &mut Connection<D>) {
         self.awaits = awaits && self.kept.is_some();
         self.lobby = None;
-        if let Some((ticket, _)) = &self.kept
+        if let Some(Kept { key, .. }) = &self.kept
             && !awaits
         {
-            connection.dismiss_rejoiner(ticket.key);
+            connection.dismiss_rejoiner(key.0);
+            if self.came_by != Some(*key) {
+                connection.close_rejoin_room(key.0);
+            }
         }
     }
 
@@ -145,18 +177,30 @@ impl Rejoin {
         game: &mut G,
         replay: &Replay,
     ) -> bool {
-        let Some((ticket, _)) = self.kept.as_ref().filter(|_| !session.ended()) else { return false };
+        let Some(Kept { key, .. }) = self.kept.as_ref().filter(|_| !session.ended()) else { return false };
+        if let Some(lobby) = &mut self.lobby
+            && let Some(guest) = lobby.incoming()
+        {
+            match Resumption::log_for(&guest.user_data, session, game, &options.config, replay) {
+                Some(log) => lobby.accept_with(log),
+                None => lobby.decline(),
+            }
+        }
         match self.lobby.as_ref().map(Lobby::agreed) {
             Some(Ok(None)) => false,
-            Some(Ok(Some(_))) => match self.lobby.take() {
-                Some(lobby) => session.rejoin(now, game, lobby).is_ok(),
-                None => false,
+            Some(Ok(Some(_))) => match self.lobby.take().map(|lobby| session.rejoin(now, game, lobby)) {
+                Some(Ok(())) => {
+                    if let Some(before) = self.came_by.replace(*key) {
+                        connection.close_rejoin_room(before.0);
+                    }
+                    true
+                }
+                _ => false,
             },
             None | Some(Err(_)) => {
-                let config = Resumption::host_config(session, game, &options.config, replay);
-                self.lobby = config.and_then(|config| Lobby::host(config).ok());
+                self.lobby = Lobby::host(Resumption::host_config(session, &options.config)).ok();
                 if self.lobby.is_some() {
-                    connection.admit_rejoiner(ticket.key);
+                    connection.admit_rejoiner(key.0);
                 }
                 false
             }
@@ -167,28 +211,45 @@ impl Rejoin {
     /// follows if there is none. Does nothing unless this machine comes back, and only once.
     ///
     /// # Errors
-    /// Why the match cannot go on.
+    /// Why the match cannot continue.
     pub(super) fn take_log(
         &mut self,
         options: &Match,
         lobby: &mut Lobby,
     ) -> Result<Option<String>, ResumptionError> {
-        let Some((ticket, _)) = self.returning.as_ref().filter(|_| self.resumption.is_none()) else {
+        let Some(returns) = self.returning.as_ref().filter(|_| self.resumption.is_none()) else {
             return Ok(None);
         };
         let Ok(Some(agreed)) = lobby.agreed() else { return Ok(None) };
         let log = agreed.first_state.clone();
-        let secs = dated::secs().saturating_sub(ticket.began_secs).saturating_add(MAX_CLOCK_SECS);
-        let frame = options.config.game.frame_rate.frame_length();
-        let most = Duration::from_secs(secs).div_duration_f64(frame).ceil() as u32;
-        let resumption = Resumption::read(&log, &options.config, ticket.seed, most)?;
-        let own = ticket.read_recording().and_then(|file| Recording::open(file).ok());
-        if let Some(own) = &own {
-            resumption.check_against(own)?;
-        }
+        let resumption = Resumption::read(&log, &options.config, &returns.remembered(&options.config))?;
         lobby.set_first_state(resumption.recording().header().first_state.clone());
         self.resumption = Some(resumption);
-        Ok(own.is_none().then(|| NO_RECORDING.to_owned()))
+        Ok(returns.own.is_none().then(|| NO_RECORDING.to_owned()))
+    }
+}
+
+/// A machine that comes back: its ticket, the file of that, and its recording if it has one.
+#[derive(Debug)]
+pub(super) struct Returns {
+    ticket: Ticket,
+    file: PathBuf,
+    own: Option<Recording>,
+}
+
+impl Returns {
+    pub(super) fn new(ticket: Ticket, file: PathBuf) -> Self {
+        let own = ticket.read_recording().and_then(|file| Recording::open(file).ok());
+        Self { ticket, file, own }
+    }
+
+    /// What this machine knows of the match now.
+    pub(super) fn remembered(&self, config: &Config) -> Remembered<'_> {
+        let Ticket { token, seed, began_secs, .. } = self.ticket;
+        let secs = dated::secs().saturating_sub(began_secs).saturating_add(MAX_CLOCK_SECS);
+        let frame = config.game.frame_rate.frame_length();
+        let most_frames = Duration::from_secs(secs).div_duration_f64(frame).ceil() as u32;
+        Remembered { token, seed, most_frames, own: self.own.as_ref() }
     }
 }
 
@@ -197,21 +258,29 @@ pub(super) fn read(path: &Path) -> Result<Ticket, ConnectError> {
     Ticket::read(path).map_err(|error| ConnectError::key_file(path, &error))
 }
 
-/// The text by which a machine comes back.
-pub(super) fn text(ticket: &Ticket) -> Result<String, ConnectError> {
-    rejoin_text(ticket.key, ticket.peer)
+/// Whether the other machine can be asked for at a rendezvous.
+#[cfg(feature = "udp")]
+pub(super) fn meets(ticket: &Ticket) -> bool {
+    let invite = ticket.invite.parse::<Invite>();
+    invite.is_ok_and(|invite| invite.rendezvous().is_some() || invite.named_rendezvous().is_some())
 }
 
 /// A session, and beside it the lobby of a machine that comes back: told apart by the role that its key has proven.
-pub(super) struct Beside<'a, S> {
-    pub(super) session: &'a mut Session<S>,
-    pub(super) lobby: &'a mut Lobby,
+pub(crate) struct Beside<'a, S> {
+    pub(crate) session: &'a mut Session<S>,
+    pub(crate) lobby: &'a mut Lobby,
 }
 
 impl<S: Fields> Beside<'_, S> {
     /// The session's own peer may be one that has come back before.
     fn is_rejoiner(&self, peer: SocketAddr) -> bool {
         peer != self.session.peer() && PeerRole::of_guest(peer) == PeerRole::Rejoiner
+    }
+
+    /// Whether the log is under way to the machine that comes back. The session then sends nothing: its own peer is gone, and on a
+    /// narrow link inputs for it would keep the larger packets of the log out of the queue.
+    fn hands_over(&self) -> bool {
+        self.lobby.first_state_progress().is_some()
     }
 
     fn of(&mut self, peer: SocketAddr) -> Option<&mut dyn Authenticated> {
@@ -228,10 +297,16 @@ impl<S: Fields> Protocol for Beside<'_, S> {
     }
 
     fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
+        if self.hands_over() {
+            return self.lobby.poll_transmit(now, buf);
+        }
         self.session.poll_transmit(now, buf).or_else(|| self.lobby.poll_transmit(now, buf))
     }
 
     fn poll_timeout(&self) -> Option<Duration> {
+        if self.hands_over() {
+            return self.lobby.poll_timeout();
+        }
         [self.session.poll_timeout(), self.lobby.poll_timeout()].into_iter().flatten().min()
     }
 

@@ -174,6 +174,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
             self.notices.push_back(now::sent_away(&mismatch, addr));
         }
         self.notices.extend(lobby.take_stalled().map(now::dropped));
+        self.notices.extend(self.connection.take_stranger());
         let guest = lobby.incoming().filter(|_| self.options.config.lobby.ask_before_accepting);
         let hint = self.connection.hint().filter(|_| self.connection.is_host());
         if hint.is_some() && hint != self.hinted {
@@ -221,7 +222,7 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
     }
 
     pub(super) fn finish(&mut self, finish: Finish) {
-        self.audience.finish(self.now, &finish, self.keeping.winner);
+        self.audience.finish(self.now, &finish, self.keeping.winner());
         let over = Stage::Over(finish.clone(), None);
         if let Stage::Closing(session, ..) = core::mem::replace(&mut self.stage, over) {
             self.stage = Stage::Over(finish, Some(session));

@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_that_never_comes_survives_the_seam() {
+    fn never_survives_conversion_to_a_duration() {
         assert_eq!(Time::ZERO + Span::from(Duration::MAX), Time::NEVER);
         assert_eq!(Duration::from(Time::NEVER), Duration::MAX);
         assert_eq!(Time::NEVER.deadline(), None);

@@ -92,7 +92,7 @@ pub enum ReadError {
     FirstState {
         /// The bytes that are there.
         len: usize,
-        /// The bytes that the header tells of.
+        /// The bytes that the header declares.
         expected: u32,
     },
     /// The first state does not have the hash in the header: it was damaged.

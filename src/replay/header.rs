@@ -24,7 +24,7 @@ const NO_DELAY: u8 = 0xFF;
 
 /// The facts about a match that its replay begins with. `docs/REPLAY.md` has the layout.
 ///
-/// Everything but the seed can be left out, because replays are shared: 0, `None` and an empty name mean "not told".
+/// Everything but the seed can be left out, because replays are shared: 0, `None` and an empty name mean "unknown".
 ///
 /// ```
 /// use rebout::replay::Header;
@@ -61,7 +61,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// A header of which only the seed is told.
+    /// A header of which only the seed is known.
     #[must_use]
     pub fn new(seed: u32) -> Self {
         Self {
@@ -139,7 +139,7 @@ impl Header {
         Input::axes_of(self.axes, self.pads)
     }
 
-    /// The encoded header with its CRC, and the CRC to go on with.
+    /// The encoded header with its CRC, and the CRC to continue with.
     pub(super) fn encode(&self) -> Result<(Vec<u8>, crc32fast::Hasher), HeaderError> {
         self.check()?;
         let has_first_state = !self.first_state.is_empty();
@@ -274,7 +274,7 @@ pub enum HeaderError {
         /// The delay.
         delay_frames: u8,
     },
-    /// The first state is longer than [`Config::MAX_FIRST_STATE`], or the file tells of one of 0 bytes.
+    /// The first state is longer than [`Config::MAX_FIRST_STATE`], or the file declares one of 0 bytes.
     FirstState {
         /// Its length in bytes.
         len: usize,
@@ -363,7 +363,7 @@ mod tests {
         let mut flipped = file.clone();
         flipped[head.len() + 4_999] ^= 1;
         assert!(matches!(Header::decode(&flipped), Err(ReadError::FirstStateHash { .. })));
-        // A file of a few bytes that tells of gigabytes costs nothing.
+        // A file of a few bytes that declares gigabytes costs nothing.
         for len in [0, Config::MAX_FIRST_STATE + 1, u32::MAX] {
             let lie = changed(&header, |bytes| {
                 bytes[NAMES_AT..NAMES_AT + 4].copy_from_slice(&len.to_le_bytes());

@@ -21,7 +21,7 @@ pub(super) struct Loading<S> {
     kept: Vec<S>,
     spacing: u32,
     max_kept: usize,
-    /// Whether the state of frame 0 was looked at.
+    /// Whether the state of frame 0 was checked.
     begun: bool,
     records: RecordCursor,
     next_checksum: Option<(Frame, u32)>,

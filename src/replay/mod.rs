@@ -7,15 +7,18 @@
 //! | [`Playback`], [`TakeOver`] | watches a recording with pause, speed and seek; continues it as a live match |
 //! | [`Viewer`] | follows a recording that still grows |
 //! | [`Recorder`], [`Replay`] | a match in memory, and its file of version 1 |
-//! | [`Resumption`] | the log of a match that goes on after one of its machines was started anew |
+//! | [`Resumption`] | the log of a match that continues after one of its machines was restarted |
+//! | [`utc`] | the date of a recording, for people |
 //! | [`play`], [`verify`] | step a game through a replay; compare its states with known checksums |
 //!
 //! `docs/REPLAY.md` describes the files. The caller opens them and passes bytes, [`std::io::Read`] or [`std::io::Write`];
 //! [`net::append`](crate::net::append) appends to a file without stopping the game.
 
 pub(crate) mod bundle;
+mod chunk;
 mod codec;
 mod cursor;
+mod date;
 mod error;
 mod header;
 mod loading;
@@ -31,13 +34,14 @@ mod verify;
 mod viewer;
 mod whole;
 
+pub use date::utc;
 pub use error::{ReadError, WriteError};
 pub use header::{Header, HeaderError, MAX_NAME};
 pub use playback::{Playback, USUAL_SNAPSHOTS};
 pub use record::{End, MatchEvent, Outcome, Winner};
 pub use recorder::{RecordError, Recorder};
 pub use recording::{Recording, Tail};
-pub use resumption::{Resumption, ResumptionError};
+pub use resumption::{Remembered, Resumption, ResumptionError};
 pub use rplk::{HEADER_LEN, MAX_FRAMES};
 pub use stream::StreamRecorder;
 pub use take_over::TakeOver;

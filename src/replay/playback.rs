@@ -294,7 +294,7 @@ mod tests {
         }
     }
 
-    /// A recording whose header does not tell the frame rate.
+    /// A recording whose header lacks the frame rate.
     fn recording(frames: u32) -> Recording {
         let mut recorder = StreamRecorder::new(&Header::new(7), Vec::new()).unwrap();
         for frame in 0..frames {

@@ -91,7 +91,7 @@ pub enum Outcome {
 /// The winner of a recorded match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Winner {
-    /// Nobody: the match was not played to its end, or the game did not tell.
+    /// Nobody: the match was not played to its end, or the game did not say.
     #[default]
     Undecided,
     /// Neither player.

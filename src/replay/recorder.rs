@@ -142,7 +142,7 @@ pub enum RecordError {
     },
     /// The replay has [`MAX_FRAMES`] frames already.
     Full,
-    /// An input has an axis or a pad that the header of the file does not tell of.
+    /// An input has an axis or a pad that the header of the file does not declare.
     Input {
         /// The frame.
         frame: Frame,
@@ -176,3 +176,21 @@ impl fmt::Display for RecordError {
 }
 
 impl std::error::Error for RecordError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reset_recorder_has_the_new_seed_alone() {
+        let mut recorder = Recorder::new(5);
+        recorder.set_first_state(FirstState::from(vec![1, 2, 3]));
+        let inputs = Inputs::default();
+        recorder.record(Frame(0), inputs).unwrap();
+        assert!(recorder.record(Frame(0), inputs).is_err());
+        recorder.reset(6);
+        let replay = recorder.replay();
+        assert_eq!((replay.seed, replay.inputs.len(), replay.first_state.is_empty()), (6, 0, true));
+        assert_eq!(recorder.record(Frame(0), inputs), Ok(()));
+    }
+}

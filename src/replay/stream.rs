@@ -1,24 +1,12 @@
 //! Recording into an RPLK version 2 file while the match runs.
 
-use super::codec::put_number;
-use super::record::{self, End, MAX_CHANGE_LEN, MAX_RECORD_FRAMES, MatchEvent, Outcome};
+use super::chunk::Chunk;
+use super::record::{self, End, MatchEvent, Outcome};
 use super::recorder::{RecordError, check_next};
 use super::{Header, WriteError};
 use crate::rollback::Rollback;
 use crate::{Event, Fields, Frame, Input, Inputs, Player, Session, checksum};
 use std::io::{self, Write};
-
-/// The most bytes of checksums, events and messages that wait for the end of a chunk; a full chunk is written at once.
-const MAX_NOTES_LEN: usize = 1024;
-/// The longest record besides inputs: a message.
-const MAX_NOTE_LEN: usize = 16 + record::MAX_MESSAGE_LEN;
-/// The most bytes of changes of input in a chunk.
-const MAX_CHANGES_LEN: usize = 2 * MAX_CHANGE_LEN * MAX_RECORD_FRAMES as usize;
-
-/// The most bytes of the records of one chunk.
-pub(super) const MAX_CHUNK_LEN: usize = 32 * 1024;
-/// Kind, frames and changes at the head of a record of inputs; length and CRC of the chunk around it.
-const MAX_FRAMING_LEN: usize = 16;
 
 /// Records a match into an RPLK version 2 file while it runs, a chunk for each second of frames.
 ///
@@ -46,25 +34,34 @@ const MAX_FRAMING_LEN: usize = 16;
 /// each event. Nothing is allocated after [`new`](Self::new).
 #[derive(Debug)]
 pub struct StreamRecorder<W> {
-    writer: W,
+    output: Output<W>,
     axes: u8,
     pads: u8,
     chunk_frames: u32,
     next: Frame,
-    inputs: Inputs,
-    /// The chunk that is being filled.
-    frames: u32,
-    last_change: u32,
-    changes: u32,
-    changed: Vec<u8>,
-    notes: Vec<u8>,
-    /// The encoded chunk on its way to the writer.
-    chunk: Vec<u8>,
-    crc: crc32fast::Hasher,
+    chunk: Chunk,
     checksum_due: Frame,
     outcome: Option<Outcome>,
+}
+
+/// The writer, and the error that has ended the recording.
+#[derive(Debug)]
+struct Output<W> {
+    writer: W,
     failed: bool,
     error: Option<io::Error>,
+}
+
+impl<W: Write> Output<W> {
+    /// Passes on a chunk in one call, so that a writer never sees part of a chunk. After an error nothing more is written: a
+    /// chunk that follows a lost one could not be read.
+    fn write(&mut self, chunk: &[u8]) {
+        if !self.failed
+            && let Err(error) = self.writer.write_all(chunk)
+        {
+            (self.failed, self.error) = (true, Some(error));
+        }
+    }
 }
 
 impl<W: Write> StreamRecorder<W> {
@@ -80,30 +77,21 @@ impl<W: Write> StreamRecorder<W> {
         writer.write_all(&header.first_state)?;
         let rate = header.frame_rate.unwrap_or_default();
         Ok(Self {
-            writer,
+            output: Output { writer, failed: false, error: None },
             axes: header.axes,
             pads: header.pads,
             chunk_frames: rate.numerator() / rate.denominator(),
             next: Frame::ZERO,
-            inputs: Inputs::default(),
-            frames: 0,
-            last_change: 0,
-            changes: 0,
-            changed: Vec::with_capacity(MAX_CHANGES_LEN),
-            notes: Vec::with_capacity(MAX_NOTES_LEN + MAX_NOTE_LEN),
-            chunk: Vec::with_capacity(MAX_CHUNK_LEN + MAX_FRAMING_LEN),
-            crc,
+            chunk: Chunk::new(crc),
             checksum_due: Frame::ZERO,
             outcome: None,
-            failed: false,
-            error: None,
         })
     }
 
     /// Records the inputs of the next frame, of which the first is frame 0.
     ///
     /// # Errors
-    /// [`RecordError`] if `frame` is not the next one, if it has an axis or a pad that the header does not tell of, or if the
+    /// [`RecordError`] if `frame` is not the next one, if it has an axis or a pad that the header does not declare, or if the
     /// replay is full. Nothing is recorded then.
     #[inline]
     pub fn record(&mut self, frame: Frame, inputs: Inputs) -> Result<(), RecordError> {
@@ -112,14 +100,8 @@ impl<W: Write> StreamRecorder<W> {
         if inputs.0.iter().any(|input| input.axes_used() > Input::axes_of(axes, pads)) {
             return Err(RecordError::Input { frame, axes, pads });
         }
-        if inputs != self.inputs {
-            let gap = self.frames - self.last_change;
-            self.changes += record::put_changes(&mut self.changed, gap, self.inputs, inputs);
-            (self.last_change, self.inputs) = (self.frames, inputs);
-        }
-        self.frames += 1;
         self.next = frame.next();
-        if self.frames == self.chunk_frames {
+        if self.chunk.add(inputs) == self.chunk_frames {
             self.seal();
         }
         Ok(())
@@ -180,8 +162,7 @@ impl<W: Write> StreamRecorder<W> {
             return;
         }
         self.checksum_due = frame.plus(self.chunk_frames);
-        record::put_checksum(&mut self.notes, frame, checksum);
-        self.noted();
+        self.note(|notes| record::put_checksum(notes, frame, checksum));
     }
 
     /// Records an event that happened at the [`next`](Self::next) frame.
@@ -191,15 +172,15 @@ impl<W: Write> StreamRecorder<W> {
 
     /// Records an event of a frame up to [`next`](Self::next).
     pub(super) fn event_at(&mut self, frame: Frame, event: MatchEvent) {
-        record::put_event(&mut self.notes, frame.min(self.next), event);
-        self.noted();
+        let frame = frame.min(self.next);
+        self.note(|notes| record::put_event(notes, frame, event));
     }
 
     /// Records a message of a player at the [`next`](Self::next) frame. One that is empty, or longer than a session sends, is left out.
     pub fn message(&mut self, player: Player, message: &[u8]) {
         if (1..=record::MAX_MESSAGE_LEN).contains(&message.len()) {
-            record::put_message(&mut self.notes, self.next, player, message);
-            self.noted();
+            let next = self.next;
+            self.note(|notes| record::put_message(notes, next, player, message));
         }
     }
 
@@ -237,9 +218,9 @@ impl<W: Write> StreamRecorder<W> {
         self.next
     }
 
-    /// The error of the writer that has ended the recording, told once.
+    /// The error of the writer that has ended the recording, reported once.
     pub fn take_error(&mut self) -> Option<io::Error> {
-        self.error.take()
+        self.output.error.take()
     }
 
     /// Writes the rest and the end, and returns the writer.
@@ -248,72 +229,47 @@ impl<W: Write> StreamRecorder<W> {
     /// The error of the writer that has ended the recording; without its reason if that was told already.
     pub fn finish(mut self, end: End) -> io::Result<W> {
         self.end(end);
-        match self.error {
-            Some(error) => Err(error),
-            None if self.failed => Err(io::Error::other("the recording had ended early")),
-            None => Ok(self.writer),
+        match self.output {
+            Output { error: Some(error), .. } => Err(error),
+            Output { failed: true, .. } => Err(io::Error::other("the recording had ended early")),
+            Output { writer, .. } => Ok(writer),
         }
     }
 
     /// Writes the rest without an end, as of a match that still runs, and returns the writer.
     pub(super) fn leave_open(mut self) -> io::Result<W> {
         self.seal();
-        self.error.map_or(Ok(self.writer), Err)
+        self.output.error.map_or(Ok(self.output.writer), Err)
     }
 
     /// Records the end. Nothing may follow it.
     pub(crate) fn end(&mut self, end: End) {
-        record::put_end(&mut self.notes, end);
+        self.chunk.note(|notes| record::put_end(notes, end));
         self.seal();
     }
 
     #[cfg(all(feature = "seal", not(target_family = "wasm")))]
     pub(crate) fn writer(&self) -> &W {
-        &self.writer
+        &self.output.writer
     }
 
     #[cfg(all(feature = "seal", not(target_family = "wasm")))]
     pub(crate) fn into_writer(self) -> W {
-        self.writer
+        self.output.writer
     }
 
-    fn noted(&mut self) {
-        if self.notes.len() > MAX_NOTES_LEN {
+    fn note(&mut self, put: impl FnOnce(&mut Vec<u8>)) {
+        if !self.chunk.note(put) {
             self.seal();
         }
     }
 
-    /// Encodes the chunk and passes it to the writer in one call, so that a writer never sees part of a chunk.
     fn seal(&mut self) {
-        if self.frames == 0 && self.notes.is_empty() {
-            return;
-        }
-        self.chunk.clear();
-        self.chunk.extend([0; 2]);
-        if self.frames > 0 {
-            self.chunk.push(record::INPUTS);
-            put_number(&mut self.chunk, self.frames);
-            put_number(&mut self.chunk, self.changes);
-            self.chunk.extend_from_slice(&self.changed);
-        }
-        self.chunk.extend_from_slice(&self.notes);
-        let len = (self.chunk.len() - 2) as u16;
-        self.chunk[..2].copy_from_slice(&len.to_le_bytes());
-        self.crc.update(&self.chunk);
-        self.chunk.extend(self.crc.clone().finalize().to_le_bytes());
-        (self.frames, self.changes, self.last_change) = (0, 0, 0);
-        self.changed.clear();
-        self.notes.clear();
-        // After an error nothing more is written: a chunk that follows a lost one could not be read.
-        if !self.failed
-            && let Err(error) = self.writer.write_all(&self.chunk)
-        {
-            (self.failed, self.error) = (true, Some(error));
+        if let Some(chunk) = self.chunk.seal() {
+            self.output.write(chunk);
         }
     }
 }
-
-const _: () = assert!(MAX_CHANGES_LEN + MAX_NOTES_LEN + MAX_NOTE_LEN + MAX_FRAMING_LEN <= MAX_CHUNK_LEN);
 
 #[cfg(test)]
 mod tests {
@@ -350,6 +306,17 @@ mod tests {
         let recording = finished(recorder);
         assert_eq!(recording.frames(), 200);
         assert!(recording.events().eq([(Frame(100), MatchEvent::Desync { ours: 1, theirs: 2 })]));
+    }
+
+    #[test]
+    fn messages_of_a_length_that_a_session_sends_are_kept() {
+        let mut recorder = recorder(10);
+        for len in [0, 1, 1_024, 1_025] {
+            recorder.message(Player::Two, &vec![b'a'; len]);
+        }
+        let recording = finished(recorder);
+        let kept = recording.messages().map(|(frame, player, text)| (frame, player, text.len()));
+        assert!(kept.eq([(Frame(10), Player::Two, 1), (Frame(10), Player::Two, 1_024)]));
     }
 
     #[test]
@@ -393,9 +360,9 @@ mod tests {
     #[test]
     fn events_of_any_number_are_recorded_without_allocating() {
         let mut recorder = recorder(5);
-        let room = [recorder.notes.capacity(), recorder.chunk.capacity()];
+        let room = recorder.chunk.room();
         (0..20_000).for_each(|mark| recorder.event(MatchEvent::Mark(mark)));
-        assert_eq!([recorder.notes.capacity(), recorder.chunk.capacity()], room);
+        assert_eq!(recorder.chunk.room(), room);
         let recording = finished(recorder);
         assert!(recording.events().eq((0..20_000).map(|mark| (Frame(5), MatchEvent::Mark(mark)))));
     }
@@ -436,6 +403,6 @@ mod tests {
                 Ok(())
             }
         }
-        assert_eq!(StreamRecorder::new(&Header::new(7), Flushed(0)).unwrap().writer.0, 1);
+        assert_eq!(StreamRecorder::new(&Header::new(7), Flushed(0)).unwrap().output.writer.0, 1);
     }
 }

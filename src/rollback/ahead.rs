@@ -19,7 +19,7 @@ impl<S> Ahead<S> {
 
 impl<S> Rollback<S> {
     /// Steps the game [`look_ahead`](super::EngineConfig::look_ahead) frames beyond the current one on the inputs that are known
-    /// or predicted, hands it to `draw`, and puts it back. The match does not change, and no cue is told.
+    /// or predicted, passes it to `draw`, and restores it. The match does not change, and no cue is reported.
     ///
     /// The last of these steps is [shown](crate::Cues::is_shown). With a look-ahead of 0, and after the end, `draw` gets the game
     /// as it is. If the game cannot save or restore its state, the match is over ([`failure`](Self::failure)).

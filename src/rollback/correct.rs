@@ -1,4 +1,4 @@
-//! The correction of a settled state that went wrong in memory: the one way to change what was certain.
+//! The correction of a settled state that went wrong in memory: the only way to change a settled state.
 
 use super::Rollback;
 use crate::{Frame, Game, StateError};

@@ -25,7 +25,7 @@ impl<S> Rollback<S> {
     ///
     /// `archived` is the archive's newest state up to that frame, for when the engine has no snapshot before it any more.
     /// `false`, and nothing changes, if no state leads there, if `end` is not settled, or if the match has ended already. Also
-    /// `false` if the game could not restore or save a state, which [`failure`](Self::failure) then tells.
+    /// `false` if the game could not restore or save a state, which [`failure`](Self::failure) then has.
     pub(crate) fn end_at<G: Game<Snapshot = S>>(
         &mut self,
         end: Frame,

@@ -53,7 +53,7 @@ impl InputQueue {
         (self.next, self.last) = (Frame::ZERO, Input::NEUTRAL);
     }
 
-    /// Begins anew at `frame`, without inputs before it.
+    /// Restarts at `frame`, without inputs before it.
     pub(super) fn begin_at(&mut self, frame: Frame) {
         (self.next, self.last) = (frame, Input::NEUTRAL);
     }

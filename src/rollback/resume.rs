@@ -1,4 +1,4 @@
-//! Going on in the middle of a match: at a machine that was started anew, and at one that has waited for it.
+//! Going on in the middle of a match: at a machine that was restarted, and at one that has waited for it.
 
 use super::Rollback;
 use super::queue::KEPT_FRAMES;
@@ -65,7 +65,7 @@ mod tests {
         (Rollback::new(config, &game), game)
     }
 
-    /// The engine of a machine that waits in frame 308 for the other player's input of frame 300, and one that is started anew.
+    /// The engine of a machine that waits in frame 308 for the other player's input of frame 300, and one that is restarted.
     #[test]
     fn engine_goes_on_where_the_other_one_waits() {
         for saving in [Saving::Every, Saving::Sparse] {

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_held_cannot_be_claimed_but_for_the_next() {
+    fn only_held_frames_and_the_next_can_be_claimed() {
         let mut snapshots = Snapshots::new(3, || 0);
         (0..5).for_each(|frame| save(&mut snapshots, frame, frame));
         assert!(snapshots.claim(Frame(1)).is_none(), "given up");
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rewind_forgets_what_came_after_and_goes_on_from_there() {
+    fn rewind_drops_later_snapshots() {
         let mut snapshots = Snapshots::new(4, || 0);
         (0..6).for_each(|frame| save(&mut snapshots, frame, frame));
         snapshots.truncate_after(Frame(3));

@@ -86,7 +86,7 @@ impl fmt::Display for SyncTestError {
         };
         match self {
             Self::Restore { frame, depth, fields } => {
-                write!(f, "frame {frame}, depth {depth}: what was restored is not what was saved")?;
+                write!(f, "frame {frame}, depth {depth}: the restored state differs from the saved one")?;
                 list(f, fields)
             }
             Self::Resimulation { frame, depth, phase, fields } => {

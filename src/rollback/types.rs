@@ -16,7 +16,7 @@ pub struct EngineConfig {
     pub window: u32,
     /// The policy that predicts inputs that are not confirmed yet.
     pub prediction: Prediction,
-    /// A cue that a rollback moves by at most this many frames is the same cue: no event tells of the move.
+    /// A cue that a rollback moves by at most this many frames is the same cue: no event reports the move.
     pub cue_moves_within: u32,
     /// The policy that decides which frames are saved.
     pub saving: Saving,

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_once_is_no_mistake() {
+    fn clock_set_once_is_no_error() {
         let set_back =
             (0..1_000).map(|n| if n < 500 { (n * 16 + 9_000, n * 16 + 9_000) } else { (n * 16, n * 16) });
         assert_eq!(told(set_back), None);

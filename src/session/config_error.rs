@@ -117,7 +117,7 @@ impl fmt::Display for ConfigError {
             Self::Cadence { cadence_frames } => {
                 write!(f, "a cadence of {cadence_frames} frames is outside 1..={MAX_CADENCE}")
             }
-            Self::NoPatience { limit } => write!(f, "{limit} is 0"),
+            Self::NoPatience { limit } => write!(f, "{limit} must not be 0"),
             Self::Seed => f.write_str("the seed is 0"),
             Self::FirstState { len } => {
                 write!(f, "a first state of {len} bytes is longer than {}", Config::MAX_FIRST_STATE)
@@ -125,9 +125,7 @@ impl fmt::Display for ConfigError {
             Self::UserData { len } => {
                 write!(f, "user data of {len} bytes is more than {MAX_USER_DATA}")
             }
-            Self::Entropy => {
-                f.write_str("no entropy is given, and this target has no random numbers of its own")
-            }
+            Self::Entropy => f.write_str("entropy must be given: this target has no random number generator"),
             Self::Silence { interrupted_after, lost_after } => write!(
                 f,
                 "a match that is lost after {lost_after:?} cannot be interrupted after {interrupted_after:?}"

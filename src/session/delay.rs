@@ -44,7 +44,7 @@ impl DelayControl {
     /// that the peer has announced, and `needed` the one with which the window is enough for the RTT now.
     ///
     /// It is raised only as far as it is needed: stalled frames alone may be due to a slow machine or an outage, where a
-    /// longer delay helps nobody. A peer that has raised its delay is followed, so that both players feel the same.
+    /// longer delay does not help. A peer that has raised its delay is followed, so that both players have the same delay.
     pub(super) fn look(&mut self, stalled_frames: u64, peers: u8, needed: impl FnOnce() -> u8) -> Option<u8> {
         let stalled = stalled_frames - self.stalled_before;
         self.stalled_before = stalled_frames;

@@ -31,11 +31,18 @@ enum Stage {
 pub(super) struct Ending {
     stage: Stage,
     theirs: Option<LastState>,
+    /// Whether this machine has resumed from a log of the peer that nothing here confirms.
+    from_their_log: bool,
 }
 
 impl Ending {
     pub(super) fn new() -> Self {
-        Self { stage: Stage::Playing, theirs: None }
+        Self { stage: Stage::Playing, theirs: None, from_their_log: false }
+    }
+
+    /// This machine resumes from a log of the peer that nothing here confirms.
+    pub(super) fn take_their_log(&mut self) {
+        self.from_their_log = true;
     }
 
     #[inline]
@@ -100,7 +107,9 @@ impl Ending {
         let LastState { frame, checksum, .. } = ours;
         Some(match self.theirs {
             None => Verdict::Unconfirmed { frame, checksum },
-            Some(theirs) if theirs == ours && ours.finished => Verdict::Agreed { frame, checksum },
+            Some(theirs) if theirs == ours && ours.finished => {
+                Verdict::Agreed { frame, checksum, from_their_log: self.from_their_log }
+            }
             Some(theirs) => Verdict::Differs { frame, ours: checksum, theirs: theirs.checksum },
         })
     }
@@ -146,7 +155,10 @@ mod tests {
     #[test]
     fn equal_last_states_are_agreed() {
         let ending = ended(last(END, 7), Some(last(END, 7)));
-        assert_eq!(ending.outcome(), Some(Verdict::Agreed { frame: END, checksum: 7 }));
+        assert_eq!(
+            ending.outcome(),
+            Some(Verdict::Agreed { frame: END, checksum: 7, from_their_log: false })
+        );
     }
 
     #[test]

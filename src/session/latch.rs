@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_pressed_long_ago_is_no_longer_meant() {
+    fn old_presses_are_discarded() {
         let mut latch = Latch::new(FIRE);
         latch.keep(ms(0), FIRE);
         latch.keep(ms(16), NONE);

@@ -1,4 +1,4 @@
-//! Whether the peer is still there, and which claims about its end are believed.
+//! Whether the peer is still connected, and when unverified claims that it has left count.
 
 use super::config::Config;
 use super::event::Reason;
@@ -158,8 +158,8 @@ impl Liveness {
 
     /// Notes a LEAVING: the peer's inputs end before `end`.
     ///
-    /// That it gave up on us, or waited for too long, is taken only if that can be. `is_cause`: this machine has given a
-    /// cause. Otherwise who leaves could call it so and forfeit nothing.
+    /// The reasons "gave up on us" and "paused too long" count only if they are plausible. `is_cause`: this machine has given
+    /// a cause. Otherwise a player who leaves could claim one and avoid the forfeit.
     pub(super) fn heard_leaving(&mut self, now: Time, end: Frame, why: LeavingWhy, is_cause: bool) {
         let reason = match why {
             LeavingWhy::GaveUp if is_cause || self.can_be_given_up(now) => Reason::GaveUp,
@@ -199,7 +199,7 @@ impl Liveness {
             }
             Farewell::Proven { end, heard_at, reason } => {
                 let late = self.sealed && now.since(heard_at) >= BELIEVED_AFTER;
-                // The token proves it: frames that do not come are awaited, whoever stood still.
+                // The token authenticates it. The time without a new frame counts even if this machine stood still.
                 (ending || known >= end || late || self.silence.unmoved() >= BELIEVED_AFTER).then_some(reason)
             }
         }
@@ -216,7 +216,7 @@ impl Liveness {
         self.silence.stuck() >= needed
     }
 
-    /// Whether the peer may be gone already: somebody else who asks for its seat may be the peer itself.
+    /// Whether the peer may have disconnected: a HELLO from another address may then be the peer's.
     pub(super) fn is_quiet(&self) -> bool {
         self.silence.stuck() >= QUIET_AFTER
     }

@@ -12,12 +12,12 @@
 //! | `pace`, `frame_clock`, `lateness` | when frames are due; the clock that is trimmed; the age of the peer's inputs |
 //! | `delay` | the input delay on a link that changes |
 //! | `liveness`, `parting`, `ending` | silence and farewell of the peer; our own after a desync; the last states and the verdict |
-//! | `pause`, `pausing` | the pauses that both machines agree on; their calls, frames and packets |
+//! | `pause`, `pause_agreement` | pauses: their calls, frames and packets; the frame and the moment that both machines agree on |
 //! | `rejoining` | a match that goes on after one of its machines was started anew |
 //! | `clock_check` | whether the game gives one clock to all calls |
 //! | `peer`, `desync` | the remote machine; checksums and the autopsy |
 //! | `lobby` | the handshake before a match |
-//! | `event`, `event_queue`, `stats` | what the game is told, and the events that wait for it |
+//! | `event`, `event_queue`, `stats` | events, their queue, and statistics |
 //! | `config`, `config_error`, `advice` | the settings, their limits, and a delay to suggest |
 //! | `offline` | a match at one machine |
 
@@ -45,7 +45,7 @@ mod outgoing;
 mod pace;
 mod parting;
 mod pause;
-mod pausing;
+mod pause_agreement;
 pub(crate) mod peer;
 mod play;
 mod rejoining;
@@ -61,9 +61,9 @@ pub use event::{Desync, Event, Reason, SendError, Verdict};
 pub use first_state::FirstState;
 pub use lobby::{Agreed, Incoming, Lobby, LobbyError, Mismatch, Progress};
 pub use offline::Offline;
-pub use pause::Paused;
+pub use pause_agreement::Paused;
 pub use play::Advanced;
-pub(crate) use rejoining::ResumeAt;
+pub(crate) use rejoining::{ResumeAt, USER_DATA_LEN, hash_of_frames};
 pub use stats::Stats;
 
 use crate::protocol::time::{Span, Time};
@@ -83,19 +83,69 @@ use liveness::Liveness;
 use lobby::Handover;
 use pace::Pace;
 use parting::Parting;
-use pause::Pause;
+use pause_agreement::Pause;
 use simulation::Simulation;
 use std::net::SocketAddr;
 use traffic::Traffic;
 
 /// A match, from the agreement to the verdict.
 ///
-/// Generic over the *snapshot* of the game. The game is the embedder's, and is lent to [`advance`](Self::advance).
+/// Generic over the *snapshot* of the game. The program owns the game and lends it to [`advance`](Self::advance).
 ///
 /// # Order of calls
 /// Hand datagrams in and out through [`Protocol`](crate::Protocol) (a driver does that); when
 /// [`next_frame_at`](Self::next_frame_at) has come, [`advance`](Self::advance); send what is ready; then look at
 /// [`cues`](Self::cues), [`poll_event`](Self::poll_event) and the game, and draw.
+///
+/// ```
+/// use rebout::net::{Driver, Memory};
+/// use rebout::{Buttons, Config, Cues, Event, Game, Inputs, Lobby, Verdict, fields};
+/// use std::{io, thread, time::{Duration, Instant}};
+///
+/// #[derive(Clone, Copy)]
+/// struct Count { presses: u32, frames: u32 }
+/// fields!(Count { presses, frames });
+///
+/// impl Game for Count {
+///     fn step(&mut self, inputs: Inputs, _: &mut Cues) {
+///         self.frames += 1;
+///         self.presses += inputs.0.iter().filter(|input| input.holds(Buttons(1))).count() as u32;
+///     }
+///     fn finished(&self) -> bool { self.frames == 30 }
+/// }
+///
+/// fn play<C: Fn() -> Duration + Clone>(end: Memory<C>, mut lobby: Lobby) -> io::Result<Verdict> {
+///     let mut driver = Driver::new(end);
+///     while lobby.agreed().map_err(io::Error::other)?.is_none() {
+///         let deadline = driver.now() + Duration::from_millis(16);
+///         driver.run_until(&mut lobby, deadline)?;
+///     }
+///     let mut game = Count { presses: 0, frames: 0 };          // a game with a seed takes the agreed one
+///     let mut session = lobby.start(driver.now(), &game).map_err(io::Error::other)?;
+///     loop {
+///         let due = session.next_frame_at();
+///         let now = driver.run_until(&mut session, due)?;      // moves datagrams while it waits
+///         session.advance(now, &mut game, Buttons(1));
+///         driver.flush(&mut session)?;                         // then draw
+///         while let Some(event) = session.poll_event() {
+///             if let Event::Ended(verdict) = event {
+///                 driver.close(&mut session, Duration::from_secs(2))?;
+///                 return Ok(verdict);
+///             }
+///         }
+///     }
+/// }
+///
+/// let begun = Instant::now();
+/// let [here, there] = Memory::pair(move || begun.elapsed());
+/// let host = Lobby::host(Config::new(7)).unwrap();
+/// let joiner = Lobby::join(Config::new(7), here.local_addr()).unwrap();
+/// let other = thread::spawn(move || play(there, joiner));
+/// let verdict = play(here, host)?;
+/// assert!(matches!(verdict, Verdict::Agreed { .. }));
+/// assert_eq!(other.join().unwrap()?, verdict);
+/// # Ok::<(), io::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Session<S> {
     agreed: Agreed,
@@ -181,7 +231,7 @@ impl<S: Fields> Session<S> {
         }
     }
 
-    /// Leaves the match, and tells the other side. It is no forfeit if that has paused for longer than
+    /// Leaves the match, and tells the other side. It is no forfeit if the other player has paused for longer than
     /// [`Timeouts::max_pause`].
     pub fn leave(&mut self) {
         self.traffic.stir();
@@ -195,7 +245,7 @@ impl<S: Fields> Session<S> {
     /// Sends a message of the game's own: at most 1,024 bytes, delivered once and in order.
     ///
     /// # Errors
-    /// If it is too long, if twelve messages are under way already, or if the match is over.
+    /// If it is too long, if twelve messages are in flight, or if the match is over.
     pub fn send(&mut self, now: Duration, message: &[u8]) -> Result<(), SendError> {
         if self.ending.is_over() {
             return Err(SendError::Over);
@@ -235,7 +285,7 @@ impl<S: Fields> Session<S> {
 
     /// Whether a frame is due at `now`: whether [`advance`](Self::advance) has something to do.
     ///
-    /// Frames are due after the last one too, until the other side has said how the match ended or is given up.
+    /// Frames are also due after the last one, until the other side's result has arrived or it has timed out.
     #[inline]
     #[must_use]
     pub fn frame_due(&self, now: Duration) -> bool {
@@ -292,7 +342,7 @@ impl<S: Fields> Session<S> {
         self.simulation.current()
     }
 
-    /// The state of this frame is certain, and every one before it.
+    /// The newest frame whose state is confirmed: no later input can change it or an earlier one.
     #[inline]
     #[must_use]
     pub fn settled(&self) -> Frame {

@@ -64,8 +64,8 @@ impl<S: Fields> Session<S> {
         due
     }
 
-    /// When the last inputs are sent again. While the match ends nobody calls `advance`, but they have to arrive. Once it
-    /// is over, only for a while: the peer may be gone for good.
+    /// When the last inputs are sent again. While the match ends the game does not call `advance`, but they have to arrive.
+    /// Once it is over, only for a while: the peer may be gone.
     pub(super) fn resend_at(&self) -> Option<Time> {
         let may_resend = self.ending.is_ending() || self.ending.is_over() && !self.stream.has_resent_enough();
         let unfinished = may_resend
@@ -75,7 +75,7 @@ impl<S: Fields> Session<S> {
         unfinished.then(|| self.link.last_sent() + self.frame_length)
     }
 
-    /// Whether the control channel falls silent: a match that is over keeps nobody alive, and only delivers the
+    /// Whether the control channel falls silent: a match that is over sends no keep-alives, and only delivers the
     /// messages that it has begun to send.
     fn is_silent(&self) -> bool {
         self.ending.is_over() && !self.link.has_unfinished()

@@ -33,7 +33,7 @@ pub enum Advanced {
 }
 
 impl<S: Fields> Session<S> {
-    /// Plays a frame if one is due: mends what was predicted wrongly, steps, and queues what to send.
+    /// Plays a frame if one is due: rolls back mispredicted frames, steps, and queues packets.
     ///
     /// `input` is the local player's input now: [`Buttons`](crate::Buttons), or an [`Input`] with axes or pads.
     #[inline]
@@ -276,8 +276,8 @@ impl<S: Fields> Session<S> {
     }
 
     /// Ends the match where the peer's has ended, although the game is not finished there: otherwise this side would
-    /// wait for inputs that never come. Only when new frames have stopped coming: until then the verdict may be forged.
-    /// And not if the peer says that it leaves: who quits forfeits, whatever verdict it sends first.
+    /// wait for inputs that never come. Only when new frames have stopped arriving: until then the verdict may be forged.
+    /// Not if the peer has sent LEAVING: leaving forfeits the match, even after a VERDICT.
     fn follow<G: Game<Snapshot = S>>(&mut self, end: Frame, game: &mut G) -> bool {
         let follows = self.simulation.ended().is_none()
             && !self.liveness.farewell_heard()
@@ -399,7 +399,7 @@ impl<S: Fields> Session<S> {
             return self.reason_of(stop);
         }
         match reason {
-            // Otherwise who leaves could call it a desync and forfeit nothing.
+            // Otherwise a player who leaves could claim a desync and avoid the forfeit.
             Reason::Desync if !self.watch.is_disputed() => Reason::Left,
             Reason::GaveUp | Reason::NoProgress | Reason::TooSlow if self.clock_check.is_wrong(now) => {
                 Reason::ClockMistake

@@ -10,7 +10,7 @@ use super::lobby::{Agreed, Handover, Lobby, LobbyError};
 use crate::channel::keyed_hash::keyed_hash;
 use crate::protocol::time::Time;
 use crate::session::first_state::FirstState;
-use crate::wire::message::MAX_FIRST_STATE;
+use crate::wire::message::{MAX_FIRST_STATE, MAX_USER_DATA};
 use crate::{Fields, Frame, Game, Input, Inputs, Player, checksum};
 use core::mem;
 use core::time::Duration;
@@ -24,6 +24,18 @@ pub(crate) struct ResumeAt<'a> {
     pub(crate) own: &'a [Input],
     /// The first state of the match.
     pub(crate) first_state: FirstState,
+    /// Whether nothing here confirms the log.
+    pub(crate) is_unconfirmed: bool,
+}
+
+/// The longest user data of a HELLO, in bytes.
+pub(crate) const USER_DATA_LEN: usize = MAX_USER_DATA;
+
+/// The hash of the first frames of the match with this token. Both machines know the key: it compares, and proves nothing to anybody else.
+pub(crate) fn hash_of_frames(token: u64, inputs: impl Iterator<Item = Inputs>) -> u64 {
+    let bytes: Vec<u8> =
+        inputs.flat_map(|inputs| inputs.0).flat_map(|input| input.bits().to_be_bytes()).collect();
+    keyed_hash((token, bytes.len() as u64), &bytes)
 }
 
 impl Config {
@@ -71,7 +83,7 @@ impl<S: Fields> Session<S> {
         if !self.ending.is_playing() || log.get(4..8) != Some(&self.settled().0.to_be_bytes()[..]) {
             return Err(LobbyError::NotAgreed);
         }
-        handover.agreed = self.agreed.resumed_by(handover.agreed);
+        self.agreed.keep_in(&mut handover.agreed);
         if let Err(error) = self.simulation.undo_predicted(game) {
             self.state_failed(error);
             return Ok(());
@@ -82,6 +94,7 @@ impl<S: Fields> Session<S> {
         mem::swap(&mut anew.watch, &mut self.watch);
         mem::swap(&mut anew.events, &mut self.events);
         mem::swap(&mut anew.liveness, &mut self.liveness);
+        anew.ending = self.ending;
         *self = anew;
         self.liveness.returned(now.into());
         self.stream.resume_at(frame, own_end);
@@ -113,6 +126,9 @@ impl Lobby {
         let mut handover: Handover = self.hand_over()?;
         handover.agreed.first_state = at.first_state;
         let mut session = Session::new(now.into(), game, handover);
+        if at.is_unconfirmed {
+            session.ending.take_their_log();
+        }
         session.simulation.resume_at(at.frame, at.past, at.own);
         let own_end = session.simulation.own_end();
         session.stream.resume_at(own_end, own_end);
@@ -124,8 +140,10 @@ impl Lobby {
 }
 
 impl Agreed {
-    /// The terms of the match as they were agreed on again: the first state of a rejoin is the log.
-    fn resumed_by(&self, again: Self) -> Self {
-        Self { first_state: self.first_state.clone(), ..again }
+    /// Keeps the first state and the user data of the match in terms that were agreed on again. The first state of a rejoin is
+    /// the log, and its user data has a claim in front of the name.
+    fn keep_in(&self, again: &mut Self) {
+        again.first_state.clone_from(&self.first_state);
+        again.user_data.clone_from(&self.user_data);
     }
 }

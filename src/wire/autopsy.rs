@@ -1,14 +1,4 @@
-//! Autopsy notes: the payload of AUTOPSY messages. Big-endian, byte 0 is the kind.
-//!
-//! | kind | | after the kind |
-//! |---|---|---|
-//! | 1 | START | frame that differs u32, last frame that matched u32 (`FFFFFFFF`: none) |
-//! | 2 | TRACE | 0 as recorded or 1 as resimulated u8, more to come u8, first frame u32, checksums u32 each |
-//! | 3 | STATE | frame of the state u32, count of its leaves u32 |
-//! | 4 | TABLE | levels u8, prefix u32, 256 sums u32 each |
-//! | 5 | LEAVES | more to come u8, then leaves: length of the path u8, path, count of words u8, words, length of the text u8, text |
-//! | 6 | PHASES | more to come u8, then marks: length of the name u8 up to 64, name, checksum u32, count of leaves u32 |
-//! | 7 | MENDED | frame u32: the states of the sender after it are right |
+//! Desync analysis: the payload of AUTOPSY messages. Big-endian, byte 0 is the kind. `docs/WIRE.md` has the fields.
 //!
 //! Frames are those of the match, from 0. Lengths are exact, texts are UTF-8.
 

@@ -71,7 +71,7 @@ impl Head {
     }
 }
 
-/// The state of the broadcast beside its log, which nobody signs.
+/// The state of the broadcast besides its log. It is not signed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Status {
     /// The number of spectators that this broadcast serves.
@@ -109,6 +109,11 @@ pub struct Ack<'a> {
 }
 
 impl Ack<'_> {
+    /// No byte from this one on is here.
+    pub(crate) fn end(&self) -> u32 {
+        self.ranges().last().map_or(self.next, |range| range.end)
+    }
+
     /// The ranges of bytes after [`next`](Self::next) that are here: in order, not empty, and not adjacent.
     pub fn ranges(&self) -> impl Iterator<Item = core::ops::Range<u32>> {
         self.ranges.iter().map(|&[a, b, c, d, e, f, g, h]| {

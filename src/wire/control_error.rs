@@ -18,7 +18,7 @@ pub enum ControlDecodeError {
         /// The bytes found.
         magic: [u8; 4],
     },
-    /// The type is outside 1..=9.
+    /// The type is outside 1..=10.
     Type {
         /// The type found.
         kind: u8,
@@ -82,13 +82,13 @@ impl fmt::Display for ControlDecodeError {
                 write!(f, "{len} bytes are less than a header of {}", ControlPacket::HEADER_LEN)
             }
             Self::Magic { magic } => write!(f, "it begins with {magic:02X?}, not with \"GAME\""),
-            Self::Type { kind } => write!(f, "type {kind} is outside 1..=9"),
+            Self::Type { kind } => write!(f, "type {kind} is outside 1..=10"),
             Self::Length { declared, len } => {
                 write!(f, "the header declares a payload of {declared} bytes, but there are {len}")
             }
-            Self::PayloadLength { kind, len } => write!(f, "no {kind} has a payload of {len} bytes"),
+            Self::PayloadLength { kind, len } => write!(f, "{kind} cannot have a payload of {len} bytes"),
             Self::Count { kind, count, len } => {
-                write!(f, "a count of {count} does not go with the {len} bytes of this {kind}")
+                write!(f, "a count of {count} does not match the {len} bytes of this {kind}")
             }
             Self::ClientId => f.write_str("client id 0 is outside 1..=255"),
             Self::Value(error) => error.fmt(f),

@@ -24,8 +24,8 @@ const MIN_HELLO_LEN: usize = 108;
 pub const MAX_FIRST_FRAME: u32 = 1 << 31;
 /// The greatest sum of window and delay: enough for a round trip of 600 ms at 60 frames a second.
 pub const MAX_WINDOW_AND_DELAY: u8 = 30;
-/// The longest cadence of checksums: a desync is noticed within ten seconds at 60 frames a second, whatever the other
-/// side proposes.
+/// The longest interval between checksums: a desync is noticed within ten seconds at 60 frames a second, even if the
+/// other side proposes a longer one.
 pub const MAX_CADENCE: u16 = 600;
 
 const CHALLENGE_LEN: usize = 17;

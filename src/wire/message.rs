@@ -1,27 +1,9 @@
-//! Messages: the payload of a RELIABLE_EVENT in a duel. Big-endian, byte 0 is the kind.
+//! Messages: the payload of a RELIABLE_EVENT in a match. Big-endian, byte 0 is the kind. `docs/WIRE.md` has the fields.
 //!
-//! | kind | | after the kind |
-//! |---|---|---|
-//! | 1 | HELLO | version u16, nonce u64, cookie u64, game id u64, content hash u64, frame rate u16, delay u8, window u8, axes u8, capabilities u32, length of the user data u8, 64 bytes that hold it, the rest zero |
-//! | 2 | CHALLENGE | nonce u64, cookie u64 |
-//! | 3 | OFFER | nonce u64, first frame u32, seed u32, seat u8 (1 or 2), delay u8, window u8, cadence u16, capabilities u32, token u64, length of the user data u8, user data |
-//! | 4 | REFUSE | nonce u64, field u8 (1 version, 2 game id, 3 content hash, 4 frame rate, 5 full, 6 declined), ours u64, theirs u64 |
-//! | 5 | REPORT | count of RBN1 packets sent u32, count of RBN1 packets received u32, newest frame received u32 |
-//! | 6 | RESYNC | token u64, number of the ordered message expected next u16, asks for an answer u8 (0 or 1) |
-//! | 7 | LEAVING | token u64, first frame without an input u32, why u8 (1 left, 2 gave up, 3 state failed, 4 stops at a desync, 5 the other paused for too long) |
-//! | 8 | FIRST_STATE | token u64, number of the part u16, 1 to 1,024 bytes |
-//! | 9 | FIRST_STATE_ACK | token u64, damaged u8 (0 or 1), first missing part u16, 64 bytes: a bit for each of the 512 parts after it |
-//! | 10 | RESUME | token u64, frame u32 of the pause, milliseconds until the sender steps it u16 |
-//! | 16 | VERDICT | number u16, last frame u32, checksum of its state u32, finished u8 (0 or 1) |
-//! | 17 | USER | number u16, up to 1,024 bytes of the game's |
-//! | 18 | DELAY | number u16, frame u32 from which it holds, new delay u8 |
-//! | 21 | PAUSE | number u16, step u8 (1 asks, 2 agrees, 3 refuses), first frame that is not stepped u32, seconds that the sender lets the other pause u16 |
-//! | 32 | AUTOPSY | number u16, up to 1,100 bytes that the desync autopsy reads |
-//!
-//! Kinds 1 to 15 stand alone: they are answered or repeated with newer figures, and therefore never queued, numbered or
-//! acknowledged. Kinds from 16 are [`Ordered`]: numbered by each side from a number that the token gives, sent until
-//! acknowledged, delivered once and in order; 16 to 31 belong to the match, 32 to 47 to the autopsy. Kinds not listed are refused. Lengths are
-//! exact. Frames are those of the wire.
+//! Kinds 1 to 15 are answered, or repeated with newer figures, and therefore never queued, numbered or acknowledged. Kinds
+//! from 16 are [`Ordered`]: numbered by each side from a number in the token, sent until acknowledged, delivered once and in
+//! order. Kinds 16 to 31 belong to the match, 32 to 47 to the desync analysis. Other kinds are refused. Lengths are exact.
+//! Frames are those of the wire.
 
 use core::fmt;
 
@@ -139,18 +121,18 @@ pub enum Message<'a> {
     },
 }
 
-/// How a control channel finds back whose numbers have come apart.
+/// Recovery of a control channel whose sequence numbers no longer match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resync {
     /// The token of the match.
     pub token: u64,
     /// The number of the ordered message that the sender expects next.
     pub expected: u16,
-    /// Whether the sender wants a RESYNC in turn.
+    /// Whether the sender asks for a RESYNC in return.
     pub asks: bool,
 }
 
-/// A farewell: after which frame, and why.
+/// The sender leaves: after which frame, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leaving {
     /// The token of the match.
@@ -167,7 +149,7 @@ pub struct Leaving {
 pub enum LeavingWhy {
     /// Its player left.
     Left = 1,
-    /// It heard nothing new of the other side for too long.
+    /// It received nothing new from the other side for too long.
     GaveUp = 2,
     /// Its game could not save or restore a state.
     StateFailed = 3,

@@ -149,8 +149,8 @@ impl fmt::Display for DecodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("the message has 0 bytes"),
-            Self::Kind { kind } => write!(f, "there is no message of kind {kind}"),
-            Self::Length { kind, len } => write!(f, "no {kind} has {len} bytes"),
+            Self::Kind { kind } => write!(f, "unknown message kind {kind}"),
+            Self::Length { kind, len } => write!(f, "{kind} cannot have {len} bytes"),
             Self::UserData { len } => write!(f, "user data of {len} bytes is longer than {MAX_USER_DATA}"),
             Self::Padding { byte } => write!(f, "the padding holds {byte:#04x}, not 0"),
             Self::FrameRate { frame_rate } => {
@@ -175,13 +175,13 @@ impl fmt::Display for DecodeError {
             Self::Cadence { cadence_frames } => {
                 write!(f, "a cadence of {cadence_frames} frames is outside 1..={MAX_CADENCE}")
             }
-            Self::RefuseField { field } => write!(f, "there is no field {field} to refuse"),
+            Self::RefuseField { field } => write!(f, "unknown field {field} in a REFUSE"),
             Self::Delay { delay_frames } => {
                 write!(f, "a delay of {delay_frames} is more than {MAX_WINDOW_AND_DELAY}")
             }
             Self::Flag { kind, byte } => write!(f, "the flag of a {kind} is {byte}, neither 0 nor 1"),
-            Self::Pause { step } => write!(f, "a PAUSE has no step {step}"),
-            Self::Leaving { why } => write!(f, "there is no reason {why} to leave"),
+            Self::Pause { step } => write!(f, "unknown step {step} in a PAUSE"),
+            Self::Leaving { why } => write!(f, "unknown reason {why} in a LEAVING"),
             Self::TooLong { kind, len, limit } => write!(f, "{len} bytes in a {kind} are more than {limit}"),
         }
     }

@@ -25,7 +25,7 @@ mod entries;
 mod first_state;
 mod handshake;
 mod kinds;
-// No document describes the messages of a duel and the packets of seal and rendezvous. Tests read them by `lab::wire`.
+// Not public: tests use the messages of a match and the packets of seal and rendezvous through `lab::wire`.
 pub(crate) mod message;
 mod message_error;
 mod numbering;

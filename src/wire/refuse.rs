@@ -34,7 +34,7 @@ pub enum RefuseField {
     ContentHash = 3,
     /// Another frame rate.
     FrameRate = 4,
-    /// The host has its opponent already.
+    /// The host is already in a match.
     Full = 5,
     /// The host's player declined.
     Declined = 6,

@@ -78,7 +78,7 @@ fn the_lead_does_not_oscillate_for_round_trips_of_1_to_300_ms() {
 }
 
 #[test]
-fn a_path_that_becomes_longer_is_followed() {
+fn growing_latency_is_followed() {
     let (mut lab, client) = run(3, LinkConfig::new(ms(20)), ms(6_000));
     lab.world.network_mut().set_links(0, client, LinkConfig::new(ms(120)));
     lab.run_until(ms(12_000));

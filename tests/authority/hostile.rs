@@ -254,7 +254,7 @@ fn blind_proofs_from_many_addresses_take_no_seat() {
 }
 
 #[test]
-fn a_flood_from_a_seated_address_harms_nobody_else() {
+fn flood_from_a_seated_address_changes_no_other_match() {
     let mut lab = two_players(4);
     lab.world.network_mut().record(Recording::Full);
     let flooder = SocketAddr::from(([192, 0, 2, 7], 7));
@@ -288,7 +288,7 @@ fn acknowledgements_of_nothing_are_refused() {
 }
 
 #[test]
-fn sequence_numbers_wrap_and_nobody_notices() {
+fn sequence_numbers_wrap_without_effect() {
     // 62 packets a second: 65,536 of them take 18 minutes.
     let mut lab = Lab::new(6, LinkConfig::new(ms(30)));
     let client = lab.client(ms(200));

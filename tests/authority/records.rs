@@ -218,7 +218,7 @@ fn a_projectile_is_drawn_exactly_on_its_course() {
 }
 
 #[test]
-fn frame_numbers_wrap_and_nobody_notices() {
+fn frame_numbers_wrap_without_effect() {
     let mut config = ServerConfig::new(8);
     config.first_frame = Frame(u32::MAX - 400);
     let mut lab = Lab::with_server(GameWire, 8, LinkConfig::new(ms(40)), config);

@@ -78,7 +78,7 @@ fn a_client_more_than_1024_records_behind_is_removed() {
 }
 
 #[test]
-fn a_server_that_was_stopped_does_not_blame_its_clients() {
+fn suspended_server_does_not_blame_its_clients() {
     let mut target = Target::new(GameWire, |_| {});
     let _ = join(&mut target, home(1));
     target.frame();
@@ -157,7 +157,7 @@ pub(crate) fn playing_on<W: Named>(mut target: Target<W>) -> (Target<W>, Client<
 }
 
 #[test]
-fn a_client_that_was_stopped_does_not_blame_the_server() {
+fn suspended_client_does_not_blame_the_server() {
     for_wires!(|wire| {
         let (mut target, mut client) = playing(wire);
         target.now += ms(60_000);

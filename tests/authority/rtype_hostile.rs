@@ -206,7 +206,7 @@ fn blind_proofs_from_many_addresses_take_no_seat() {
 }
 
 #[test]
-fn a_flood_from_a_stranger_harms_nobody() {
+fn flood_from_a_stranger_changes_no_match() {
     let mut lab = lab(4);
     let flooder = SocketAddr::from(([192, 0, 2, 7], 7));
     let rows = rows(1, 1, 1);
@@ -273,7 +273,7 @@ fn damaged_traffic_never_panics_or_stops_the_service() {
 }
 
 #[test]
-fn sequence_numbers_wrap_and_nobody_notices() {
+fn sequence_numbers_wrap_without_effect() {
     // 60 packets a second: 65,536 of them take 18 minutes, and three times as many a server's.
     let mut lab = lab(6);
     for client in [1, 2] {

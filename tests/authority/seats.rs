@@ -118,7 +118,7 @@ fn a_silent_server_is_lost_after_ten_seconds() {
 }
 
 #[test]
-fn where_nobody_answers_the_client_gives_up() {
+fn client_gives_up_without_an_answer() {
     for_wires!(|wire| {
         let mut lab = Lab::speaking(wire, 7, LinkConfig { loss: Chance::ALWAYS, ..clean() });
         let client = lab.client(ms(200));

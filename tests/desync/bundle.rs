@@ -69,7 +69,7 @@ fn both_machines_write_the_same_states_and_inputs() {
 }
 
 #[test]
-fn a_clean_re_run_says_whose_state_it_is() {
+fn clean_rerun_tells_which_machine_was_wrong() {
     let replay_of = |bundle: &Bundle| Playground::new(bundle.replay().seed).unwrap();
     let [bundle, _] = bundles();
     let rerun = bundle.rerun(&mut replay_of(&bundle)).unwrap();

@@ -56,7 +56,7 @@ fn assert_mended(sim: &SimMatch<Faulty>, faulty: usize, what: &str) {
     let direct = checksum(&sim.direct().expect("a direct simulation").inner);
     for id in 0..2 {
         let events = &sim.machine(id).events;
-        let Some((_, Event::Ended(Verdict::Agreed { frame, checksum }))) = events.last() else {
+        let Some((_, Event::Ended(Verdict::Agreed { frame, checksum, .. }))) = events.last() else {
             panic!("{what}, machine {id}: {events:?}")
         };
         assert_eq!((*frame, *checksum), (Frame(430), direct), "{what}, machine {id}");

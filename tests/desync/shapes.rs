@@ -212,7 +212,7 @@ fn states_of_different_shape_are_compared_by_path() {
 }
 
 #[test]
-fn what_is_kept_for_an_autopsy_does_not_change_the_match() {
+fn autopsy_records_do_not_change_the_match() {
     for (cadence, window) in [(1, 8), (30, 0), (3, 16), (30, 8), (600, 8)] {
         let link = LinkConfig {
             loss: Chance::percent(10),

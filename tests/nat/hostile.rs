@@ -96,7 +96,7 @@ fn seen_registers(meeting: &Meeting) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn a_watcher_with_every_packet_takes_over_no_room() {
+fn eavesdropper_cannot_take_over_a_room() {
     let mut meeting = Meeting::new(1, config());
     meeting.world.network_mut().record(Recording::Full);
     let thief = meeting.world.add_stranger(addr(66));

@@ -45,7 +45,7 @@ fn junk(rng: &mut Rng) -> Vec<u8> {
 }
 
 #[test]
-fn junk_from_everybody_on_every_path_makes_no_difference() {
+fn junk_on_every_path_changes_nothing() {
     for routers in
         [[Router::Open, Router::Open], [Router::Cone, Router::Cone], [Router::Symmetric, Router::Symmetric]]
     {

@@ -12,6 +12,7 @@ mod meeting;
 mod moving;
 mod player;
 mod recovery;
+mod rejoin;
 mod relay;
 mod relay_hostile;
 mod relay_server;

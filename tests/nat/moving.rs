@@ -11,7 +11,7 @@ const BOTH: [usize; 2] = [HOST, JOINER];
 
 /// How a player moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Move {
+pub(crate) enum Move {
     /// Its router forgets all mappings.
     Rebind,
     /// It is behind another router from now on, such as that of a phone.
@@ -26,7 +26,7 @@ fn names(internet: &Internet) -> [&'static str; 2] {
     BOTH.map(|id| internet.player(id).progress().name())
 }
 
-fn move_player(internet: &mut Internet, id: usize, how: Move) {
+pub(crate) fn move_player(internet: &mut Internet, id: usize, how: Move) {
     let now = internet.world.now();
     let network = internet.world.network_mut();
     match how {

@@ -244,7 +244,7 @@ fn answers(room_exists: bool) -> (Vec<(Duration, u8, usize)>, Credentials) {
 }
 
 #[test]
-fn a_room_that_does_not_exist_is_answered_like_any_other() {
+fn unknown_room_is_answered_like_any_other() {
     let ((there, of_room), (elsewhere, of_no_room)) = (answers(true), answers(false));
     assert_eq!(there, elsewhere);
     assert_eq!(of_room, of_no_room, "the TURN server does not reveal whether the room exists");
@@ -273,7 +273,7 @@ fn silence_of_server_and_host_are_told_apart() {
 }
 
 #[test]
-fn who_met_whom_is_not_recorded_unless_the_owner_asks() {
+fn meetings_are_logged_only_on_request() {
     for reports_meetings in [false, true] {
         let mut meeting = Meeting::new(1, RendezvousConfig { reports_meetings, ..config() });
         meeting.run(secs(1));

@@ -25,6 +25,8 @@ struct Counted {
     waits: Vec<Duration>,
     sent: u32,
     broken: bool,
+    /// Whether it says that it has no datagram until it was waited for.
+    is_shy: bool,
 }
 
 impl Counted {
@@ -54,6 +56,10 @@ impl Datagrams for Counted {
 
     fn send(&mut self, _: SocketAddr, _: &[u8]) {
         self.sent += 1;
+    }
+
+    fn may_receive(&self) -> bool {
+        !self.is_shy || !self.waits.is_empty()
     }
 
     fn wait(&mut self, at_most: Duration) -> io::Result<()> {
@@ -159,4 +165,18 @@ fn a_broken_transport_is_an_error_of_every_call_that_receives() {
     driver.transport_mut().broken = true;
     assert!(driver.run_until(&mut protocol, MS).is_err() && driver.poll(&mut protocol).is_err());
     assert!(driver.close(&mut protocol, MS).is_err() && driver.flush(&mut protocol).is_ok());
+}
+
+#[test]
+fn transport_is_read_once_where_the_driver_does_not_wait() {
+    let got = |deadline: Duration, wants| {
+        let mut driver = Counted::with(3);
+        driver.transport_mut().is_shy = true;
+        let mut protocol = Chatty { wants, told: vec![Duration::from_nanos(1)], ..Chatty::default() };
+        driver.run_until(&mut protocol, deadline).unwrap();
+        (protocol.got, driver.transport().waits.len())
+    };
+    assert_eq!(got(Duration::ZERO, None), (3, 0), "the deadline has passed");
+    assert_eq!(got(MS, Some(0)), (3, 0), "the protocol wants attention");
+    assert_eq!(got(MS, None), (3, 1), "after the wait");
 }

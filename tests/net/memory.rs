@@ -120,7 +120,7 @@ fn a_match_is_played_in_two_threads_that_sleep() {
 }
 
 #[test]
-fn an_end_loses_what_is_too_much_and_what_is_for_somebody_else() {
+fn full_queue_and_unknown_address_lose_datagrams() {
     let [mut here, mut there] = Memory::pair(|| Duration::ZERO);
     let mut buf = [0; 4];
     here.send(opaque_addr(77), b"lost");

@@ -142,7 +142,7 @@ fn a_taken_port_is_an_error_and_no_fallback() {
 }
 
 #[test]
-fn what_the_system_granted_can_be_asked() {
+fn granted_socket_options_can_be_read() {
     for addr in ["127.0.0.1:0", "[::]:0"] {
         let options = *bind(addr).options();
         assert!(options.receive_buffer_bytes.unwrap() >= 64 * 1024, "{options:?}");
@@ -170,7 +170,7 @@ fn oversize_datagrams_are_cut_and_counted() {
 }
 
 #[test]
-fn what_cannot_be_sent_is_counted_and_survived() {
+fn failed_sends_are_counted_and_not_fatal() {
     let mut udp = bind("127.0.0.1:0");
     let receiver = plain("127.0.0.1:0");
     let nobody = SocketAddr::from(([127, 0, 0, 1], 9));

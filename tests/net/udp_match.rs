@@ -177,7 +177,9 @@ fn tell(session: &mut Session<Marks>) {
         match event {
             Event::Interrupted { .. } => println!("> interrupted"),
             Event::Resumed => println!("> resumed"),
-            Event::Ended(Verdict::Agreed { frame, checksum }) => println!("> agreed {frame} {checksum:08x}"),
+            Event::Ended(Verdict::Agreed { frame, checksum, .. }) => {
+                println!("> agreed {frame} {checksum:08x}");
+            }
             Event::Disconnected { reason } => println!("> disconnected {reason:?}"),
             other => println!("> other {other:?}"),
         }

@@ -292,7 +292,7 @@ fn machine_is_idle_before_its_start_and_after_its_kill() {
 }
 
 #[test]
-fn what_is_done_to_a_machine_between_events_goes_out_at_once() {
+fn calls_between_events_are_sent_at_once() {
     let mut world = plain(ms(5));
     world.run_until(ms(107));
     world.machine_mut(0).queued = Some(99);
@@ -342,7 +342,7 @@ impl Machine for Restless {
 }
 
 #[test]
-fn a_machine_that_never_rests_does_not_stop_time() {
+fn busy_machine_does_not_stop_time() {
     let mut world = World::new(1);
     world.add(addr(1), Clock::default(), Duration::ZERO, Restless(0));
     world.run_until(Duration::from_micros(20));

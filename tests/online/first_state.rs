@@ -81,7 +81,8 @@ fn bundle_of_a_desync_has_the_first_state() {
 fn too_long_first_state_is_told_to_both_players() {
     let mut pair = pair(with_first_state(options("Ada")), options("Bob").first_state_limit(1_000));
     pair.run(|machines| machines[1].finish.is_some());
-    let text = "There is no match: the host's first state has 200000 bytes, and this game accepts 1000.";
+    let text =
+        "The match could not start: the host's first state has 200000 bytes, and this game accepts 1000.";
     assert_eq!(pair.machines[1].finish.as_ref().unwrap().to_string(), text);
     pair.run(|machines| !machines[0].notices.is_empty());
     let notice = &pair.machines[0].notices[0];
@@ -96,7 +97,10 @@ fn host_is_told_of_a_guest_that_stops_in_the_middle() {
     pair.run(|machines| machines[0].progress.ends_with(" of 196 KiB, nothing for 2 s"));
     pair.run(|machines| !machines[0].notices.is_empty());
     let notice = &pair.machines[0].notices[0];
-    assert!(notice.starts_with("The guest is gone: it took ") && notice.contains(" of 196 KiB"), "{notice}");
+    assert!(
+        notice.starts_with("The guest left after it received ") && notice.contains(" of 196 KiB"),
+        "{notice}"
+    );
     assert!(pair.machines[0].finish.is_none(), "the host still waits");
 }
 

@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 use support::repeats;
 
 const LAST: u32 = 300;
+/// How long a machine waits for the other one.
+const WAIT: Duration = Duration::from_secs(90);
 /// The test that is a player's program, and the variable that tells it which.
 const PROGRAM: &str = "killed::program_of_one_player";
 const FOLDER: &str = "REBOUT_KILLED_FOLDER";
@@ -22,6 +24,7 @@ fn options(folder: &Path, name: &str) -> Options {
         config.game.content_hash = 1;
         (config.rollback.delay_frames, config.rollback.kept_buttons) = (Some(0), Buttons::NONE);
         config.timeouts.countdown = Duration::from_millis(300);
+        (config.timeouts.lost_after, config.timeouts.no_progress_after) = (WAIT, WAIT);
     });
     let own = folder.join(name);
     let connect = ConnectOptions::new().bind(([127, 0, 0, 1], 0).into());
@@ -103,6 +106,14 @@ impl Program {
     }
 }
 
+impl Program {
+    /// Stops the program as a machine that sleeps does, or lets it go on.
+    fn signal(&self, signal: &str) {
+        let sent = Command::new("kill").args([signal, &self.0.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+    }
+}
+
 impl Drop for Program {
     fn drop(&mut self) {
         // `SIGKILL`: nothing is left to the program.
@@ -172,5 +183,29 @@ fn killed_program_comes_back_into_the_match() {
         for run in runs {
             run.join().unwrap().unwrap();
         }
+    }
+}
+
+/// For 12 s in a run of everything, and 3 s otherwise.
+#[test]
+fn stopped_program_goes_on_with_the_match() {
+    let folder = Folder::new("stopped");
+    fs::create_dir_all(&folder.0).unwrap();
+    let [host, join] = ["host-first", "join-first"].map(|role| Program::start(&folder.0, role));
+    for (program, name, frame) in [(&host, "host", 60_u32), (&join, "join", 120)] {
+        let at = || fs::read_to_string(folder.0.join(format!("{name}.frame"))).ok()?.parse::<u32>().ok();
+        let end = Instant::now() + Duration::from_secs(60);
+        while at().is_none_or(|at| at < frame) {
+            assert!(Instant::now() < end, "{name} is in frame {:?}", at());
+            thread::sleep(Duration::from_millis(2));
+        }
+        program.signal("-STOP");
+        thread::sleep(Duration::from_secs(repeats(60) / 5));
+        program.signal("-CONT");
+    }
+    for name in ["host", "join"] {
+        let end = wait_for(&folder.0.join(format!("{name}.end")), Duration::from_secs(60)).expect("an end");
+        let words: Vec<u32> = end.split(' ').filter_map(|word| word.parse().ok()).collect();
+        assert!(matches!(words[..], [seed, checksum] if checksum == unbroken(seed)), "{name}: {end}");
     }
 }

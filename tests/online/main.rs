@@ -13,9 +13,11 @@ mod matches;
 #[cfg(feature = "nat")]
 mod nat;
 mod options;
+mod players;
 mod refusing;
 mod rejoin;
 mod serving;
 mod sim_network;
+mod sleeping;
 mod udp;
 mod watching;

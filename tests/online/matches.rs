@@ -351,7 +351,7 @@ fn recording_that_cannot_begin_does_not_stop_the_match() {
     std::fs::write(&folder.0, "a file in the place of the folder").unwrap();
     let mut pair = SimOnline::new([options("Ada").record_to(&folder.0), options("Bob")]);
     pair.run(|machines| machines[0].game.as_ref().is_some_and(|game| game.state.frame > 0));
-    assert!(pair.machines[0].notices[0].starts_with("The match is not recorded to "), "told at once");
+    assert!(pair.machines[0].notices[0].starts_with("The match cannot be recorded to "), "told at once");
     let finishes = pair.run_to_the_end();
     agreed(&finishes[0]);
     std::fs::remove_file(&folder.0).unwrap();

@@ -261,7 +261,7 @@ fn manual_offer_and_answer_have_their_own_errors() {
     let mut wrong = offer.to_owned();
     wrong.replace_range(40..41, if &offer[40..41] == "7" { "8" } else { "7" });
     let text = join(&wrong).unwrap_err().to_string();
-    assert_eq!(text, "the offer has a mistake: its checksum does not fit");
+    assert_eq!(text, "the offer has a typing error: its checksum is wrong");
     let answer = join(offer).unwrap();
     assert!(join(&answer).unwrap_err().to_string().starts_with("this is an answer to an offer"));
 }

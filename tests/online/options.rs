@@ -111,7 +111,7 @@ fn a_kept_key_keeps_the_invite() {
     let given = Connection::host(&local().port(port).key(key.unwrap())).unwrap();
     assert_eq!(given.share(), text);
     std::fs::write(&path, "nonsense").unwrap();
-    assert!(refused(Connection::host(&local().keep_key_in(&path))).contains("not the key of a host"));
+    assert!(refused(Connection::host(&local().keep_key_in(&path))).contains("not a key: 64"));
     std::fs::remove_file(&path).unwrap();
     let taken = refused(Connection::host(&local().port(port)));
     assert!(taken.contains("another program uses the port"), "{taken}");

@@ -10,7 +10,7 @@ fn declined_guest_is_told() {
     pair.machines[0].accepts = false;
     pair.run(|machines| machines[1].finish.is_some());
     assert_eq!(pair.machines[1].finish, Some(Finish::Refused(LobbyError::Declined)));
-    assert_eq!(pair.machines[1].finish.as_ref().unwrap().to_string(), "The host does not want to play.");
+    assert_eq!(pair.machines[1].finish.as_ref().unwrap().to_string(), "The host declined.");
     assert_eq!(pair.machines[0].guests[0], "Bob");
     assert_eq!(pair.machines[0].finish, None, "the host waits for the next guest");
 }
@@ -27,7 +27,7 @@ fn another_version_is_named_on_both_sides() {
     let mut pair = SimOnline::new([options("Ada"), Options::new(0xB0, 2)]);
     pair.run(|machines| machines[1].finish.is_some() && !machines[0].notices.is_empty());
     let text = pair.machines[1].finish.as_ref().unwrap().to_string();
-    assert_eq!(text, "The host has another version of the game, or other rules: both need the same.");
+    assert_eq!(text, "The host has another version of the game, or other rules.");
     let notice = &pair.machines[0].notices[0];
     let refused =
         "The guest at 10.0.0.2:7000 was refused: it has another version of the game, or other rules.";

@@ -18,29 +18,39 @@ const LAST: u32 = 200;
 /// The endpoint from which a machine comes back with another address.
 const ELSEWHERE: usize = 2;
 
-fn config(seed: u64, id: usize) -> Config {
+/// How long a machine waits for the other one, unless a test says otherwise.
+const WAIT: Duration = Duration::from_secs(30);
+
+fn config(seed: u64, id: usize, wait: Duration) -> Config {
     Config::new(0xB0).with(|config| {
         config.game.content_hash = 1;
         config.lobby.entropy = Some(seed * 2 + id as u64);
         // The input of a frame is that of the script, whenever it is stepped.
         (config.rollback.delay_frames, config.rollback.kept_buttons) = (Some(0), Buttons::NONE);
         config.timeouts.countdown = Duration::from_millis(300);
+        (config.timeouts.lost_after, config.timeouts.no_progress_after) = (wait, wait);
     })
 }
 
 /// A match in a simulated network, whose machines may be killed.
-struct Broken {
-    sim: Shared,
-    machines: [Machine; 2],
+pub(crate) struct Broken {
+    pub(crate) sim: Shared,
+    pub(crate) machines: [Machine; 2],
     /// The folders of the tickets, and of the recordings.
     folders: [Folder; 2],
     recordings: [Folder; 2],
     records: bool,
     seed: u64,
+    waits: [Duration; 2],
 }
 
 impl Broken {
     fn new(name: &str, seed: u64, loss: u32, records: bool) -> Self {
+        Self::waiting(name, seed, loss, records, [WAIT; 2])
+    }
+
+    /// A match whose machines wait for so long for each other.
+    pub(crate) fn waiting(name: &str, seed: u64, loss: u32, records: bool, waits: [Duration; 2]) -> Self {
         let sim = SimNetwork::new(3);
         let link = LinkConfig {
             loss: Chance::percent(loss),
@@ -57,12 +67,12 @@ impl Broken {
         let joiner = Connection::join_on(&connect(1), socket(&sim, 1), &[addr(1)], host.share()).unwrap();
         let mut connections = [host, joiner].into_iter();
         let machines = [0, 1].map(|id| {
-            let options = options(seed, id, &folders, &recordings, records);
+            let options = options(seed, (id, waits[id]), &folders, &recordings, records);
             let mut machine = Machine::new(Online::on(options, connections.next().unwrap()).unwrap());
             machine.last = LAST;
             machine
         });
-        Self { sim, machines, folders, recordings, records, seed }
+        Self { sim, machines, folders, recordings, records, seed, waits }
     }
 
     fn step(&mut self) {
@@ -71,7 +81,7 @@ impl Broken {
     }
 
     /// Lets only one machine run.
-    fn run_alone(&mut self, id: usize, time: Duration) {
+    pub(crate) fn run_alone(&mut self, id: usize, time: Duration) {
         let end = self.sim.borrow().now() + time;
         while self.sim.borrow().now() < end {
             self.machines[id].turn();
@@ -79,7 +89,7 @@ impl Broken {
         }
     }
 
-    fn run(&mut self, what: &str, mut done: impl FnMut(&[Machine; 2]) -> bool) {
+    pub(crate) fn run(&mut self, what: &str, mut done: impl FnMut(&[Machine; 2]) -> bool) {
         let end = self.sim.borrow().now() + Duration::from_secs(90);
         while !done(&self.machines) {
             self.step();
@@ -92,13 +102,17 @@ impl Broken {
         }
     }
 
-    fn run_to_frame(&mut self, frame: u32) {
+    pub(crate) fn run_to_frame(&mut self, frame: u32) {
         self.run("to a frame", |machines| {
             machines.iter().all(|one| one.game.as_ref().is_some_and(|game| game.state.frame >= frame))
         });
     }
 
-    fn ticket(&self, id: usize) -> PathBuf {
+    pub(crate) fn tickets(&self, id: usize) -> Vec<PathBuf> {
+        self.folders[id].entries()
+    }
+
+    pub(crate) fn ticket(&self, id: usize) -> PathBuf {
         let [ticket] = &self.folders[id].entries()[..] else { panic!("{:?}", self.folders[id].entries()) };
         ticket.clone()
     }
@@ -109,8 +123,9 @@ impl Broken {
         self.come_back_by(id, endpoint, &ticket);
     }
 
-    fn come_back_by(&mut self, id: usize, endpoint: usize, ticket: &Path) {
-        let options = options(self.seed ^ 0x55, id, &self.folders, &self.recordings, self.records);
+    pub(crate) fn come_back_by(&mut self, id: usize, endpoint: usize, ticket: &Path) {
+        let options =
+            options(self.seed ^ 0x55, (id, self.waits[id]), &self.folders, &self.recordings, self.records);
         let options =
             options.connect(ConnectOptions::new().randomness(Randomness::Seeded(self.seed * 8 + 5)));
         let online =
@@ -119,14 +134,20 @@ impl Broken {
         self.machines[id].last = before.last;
     }
 
-    fn finishes(&mut self, what: &str) -> [Finish; 2] {
+    pub(crate) fn finishes(&mut self, what: &str) -> [Finish; 2] {
         self.run(what, |machines| machines.iter().all(|one| one.finish.is_some()));
         self.machines.each_ref().map(|one| one.finish.clone().unwrap())
     }
 }
 
-fn options(seed: u64, id: usize, folders: &[Folder; 2], recordings: &[Folder; 2], records: bool) -> Options {
-    let options = Options::with_config(config(seed, id)).rejoin_in(&folders[id].0);
+fn options(
+    seed: u64,
+    (id, wait): (usize, Duration),
+    folders: &[Folder; 2],
+    recordings: &[Folder; 2],
+    records: bool,
+) -> Options {
+    let options = Options::with_config(config(seed, id, wait)).rejoin_in(&folders[id].0);
     if records { options.record_to(&recordings[id].0) } else { options }
 }
 
@@ -181,12 +202,12 @@ fn machine_comes_back_at_any_frame() {
     assert!(wrong.is_empty(), "{} wrong, {:#?}", wrong.len(), wrong.first());
 }
 
-fn rejoined(machine: &Machine) -> bool {
+pub(crate) fn rejoined(machine: &Machine) -> bool {
     machine.events.iter().any(|event| matches!(event, Event::Rejoined { .. }))
 }
 
 /// Both machines end the match with the checksum of an unbroken one.
-fn assert_unbroken(broken: &mut Broken, seed: u32, what: &str) {
+pub(crate) fn assert_unbroken(broken: &mut Broken, seed: u32, what: &str) {
     let finishes = broken.finishes(what);
     assert_eq!(finishes.each_ref().map(checksum), [Some(unbroken(seed)); 2], "{what}: {finishes:?}");
 }
@@ -228,6 +249,11 @@ fn recording_of_a_match_that_was_resumed_is_whole() {
         assert!(recording.verify(&mut game).unwrap() > 0);
     }
     assert!(broken.machines[1].notices.is_empty(), "{:?}", broken.machines[1].notices);
+    assert!(!broken.machines.iter().any(|one| from_their_log(one.finish.as_ref().unwrap())));
+}
+
+fn from_their_log(finish: &Finish) -> bool {
+    matches!(finish, Finish::Played(Verdict::Agreed { from_their_log: true, .. }))
 }
 
 #[test]
@@ -237,6 +263,9 @@ fn resuming_without_a_recording_is_said() {
     let seed = broken.machines[0].online.agreed().unwrap().seed;
     broken.come_back(0, 0);
     assert_unbroken(&mut broken, seed, "without");
+    let finishes = broken.machines.each_ref().map(|one| one.finish.clone().unwrap());
+    assert_eq!(finishes.each_ref().map(from_their_log), [true, false], "the verdict of that machine says it");
+    assert!(finishes[0].to_string().contains("resumed it from the other machine's log"), "{}", finishes[0]);
     let notices = &broken.machines[0].notices;
     assert!(
         notices.iter().any(|notice| notice.contains("resumes from the log of the other one")),
@@ -322,7 +351,7 @@ fn seat_of_a_machine_that_plays_is_not_given_away() {
     let seed = broken.machines[0].online.agreed().unwrap().seed;
     let (ticket, copy) = (broken.ticket(1), broken.recordings[1].file("copy"));
     write_private(&copy, &std::fs::read_to_string(&ticket).unwrap());
-    let options = options(99, 1, &broken.folders, &broken.recordings, false);
+    let options = options(99, (1, WAIT), &broken.folders, &broken.recordings, false);
     let online =
         Online::rejoin_on(options, &copy, socket(&broken.sim, ELSEWHERE), &[addr(ELSEWHERE)]).unwrap();
     let mut second = Machine::new(online);
@@ -344,7 +373,7 @@ fn machine_that_is_cut_off_loses_its_seat() {
     let copy = broken.recordings[1].file("copy");
     write_private(&copy, &std::fs::read_to_string(&ticket).unwrap());
     broken.run_alone(0, Duration::from_secs(2));
-    let options = options(98, 1, &broken.folders, &broken.recordings, false);
+    let options = options(98, (1, WAIT), &broken.folders, &broken.recordings, false);
     let online =
         Online::rejoin_on(options, &copy, socket(&broken.sim, ELSEWHERE), &[addr(ELSEWHERE)]).unwrap();
     let mut old = core::mem::replace(&mut broken.machines[1], Machine::new(online));
@@ -391,7 +420,9 @@ fn log_that_contradicts_the_own_recording_ends_it() {
     assert_eq!(broken.machines[1].finish, Some(Finish::NotResumed(expected)));
     let text = broken.machines[1].finish.as_ref().unwrap().to_string();
     assert!(
-        text.starts_with("The match cannot go on: the log of the other machine has other inputs in frame 33"),
+        text.starts_with(
+            "The match cannot continue: the log of the other machine has other inputs in frame 33"
+        ),
         "{text}"
     );
 }

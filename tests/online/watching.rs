@@ -99,6 +99,70 @@ fn invited_spectators_see_the_match_and_pass_it_on() {
 }
 
 #[test]
+fn spectator_goes_on_at_another_machine_of_the_same_match() {
+    const LAST: u32 = 600;
+    let mut watched = players(LAST, BroadcastConfig::default());
+    let invite = watched[0].online.share_to_watch().unwrap();
+    let mut watches = vec![Watch::join(&local(), &invite).unwrap(), Watch::join(&local(), &invite).unwrap()];
+    watches[0].serve(&local(), BroadcastConfig::default()).unwrap();
+    let passed_on = watches[0].share().unwrap();
+    run(&mut watched, &mut watches, |_, watches| {
+        watches.iter().all(|watch| !watch.spectator().bytes().is_empty())
+    });
+    let others = players(LAST, BroadcastConfig::default());
+    let foreign = others[0].online.share_to_watch().unwrap();
+    let refused = watches[1].ask_another(&local(), &foreign).unwrap_err().to_string();
+    assert!(refused.contains("the match of somebody else"), "{refused}");
+    let (before, bytes) = (watches[1].now(), watches[1].spectator().bytes().to_vec());
+    watches[1].ask_another(&local(), &passed_on).unwrap();
+    assert!(watches[1].now() < before, "the clock of another socket");
+    assert_eq!(
+        (watches[1].spectator().state(), watches[1].spectator().bytes()),
+        (Watching::Asking, &bytes[..])
+    );
+    run(&mut watched, &mut watches, |players, watches| {
+        watches.iter().all(|watch| has_seen(watch, &players[0].finish, LAST))
+    });
+    assert_eq!(watches[0].served().unwrap().joined, 1);
+}
+
+#[test]
+fn host_that_closes_waits_until_spectators_have_the_end() {
+    let mut players =
+        players(60, BroadcastConfig { delay: Duration::from_millis(400), ..BroadcastConfig::default() });
+    let invite = players[0].online.share_to_watch().unwrap();
+    let mut watches = vec![Watch::join(&local(), &invite).unwrap()];
+    run(&mut players, &mut watches, |players, _| players.iter().all(|one| one.finish.is_some()));
+    assert!(!players[0].online.spectators_have_all());
+    let [host, _guest] = players;
+    let (finish, online) = (host.finish, host.online);
+    let closing = std::thread::spawn(move || online.close().unwrap());
+    while !has_seen(&watches[0], &finish, 60) {
+        watches[0].poll().unwrap();
+        assert!(!watches[0].spectator().state().is_over(), "{}", watches[0].spectator().state());
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    closing.join().unwrap();
+}
+
+#[test]
+fn spectator_that_closes_tells_its_host_and_those_it_serves() {
+    let mut players = players(u32::MAX, BroadcastConfig::default());
+    let invite = players[0].online.share_to_watch().unwrap();
+    let mut watches = vec![Watch::join(&local(), &invite).unwrap()];
+    watches[0].serve(&local(), BroadcastConfig::default()).unwrap();
+    watches.push(Watch::join(&local(), &watches[0].share().unwrap()).unwrap());
+    run(&mut players, &mut watches, |_, watches| !watches[1].spectator().bytes().is_empty());
+    let first = watches.remove(0);
+    let closing = std::thread::spawn(move || first.close().unwrap());
+    run(&mut players, &mut watches, |players, watches| {
+        let is_told = watches[0].spectator().state() == Watching::Refused(rebout::Bye::Closed);
+        is_told && players[0].online.spectators().unwrap().spectators == 0
+    });
+    closing.join().unwrap();
+}
+
+#[test]
 fn next_match_follows_on_the_same_connection() {
     let mut players = players(120, BroadcastConfig::default());
     let invite = players[0].online.share_to_watch().unwrap();
@@ -147,6 +211,35 @@ fn key_to_watch_admits_no_player_whatever_its_packets_say() {
         players[1].online.session().is_some_and(|session| session.settled().0 > 60)
     });
     assert!(mallory.game.is_none());
+}
+
+#[test]
+fn messages_reach_spectators_only_if_the_config_says_so() {
+    for chat in [false, true] {
+        let mut players = players(240, BroadcastConfig { chat, ..BroadcastConfig::default() });
+        let invite = players[0].online.share_to_watch().unwrap();
+        let mut watches = vec![Watch::join(&local(), &invite).unwrap()];
+        run(&mut players, &mut watches, |players, _| {
+            players.iter().all(|one| one.online.session().is_some())
+        });
+        players[0].online.send(b"from the host").unwrap();
+        players[1].online.send(b"from the guest").unwrap();
+        run(&mut players, &mut watches, |players, watches| has_seen(&watches[0], &players[0].finish, 240));
+        let recording = Recording::open(watches[0].spectator().bytes().to_vec()).unwrap();
+        assert_eq!(recording.messages().count(), if chat { 2 } else { 0 });
+        let has = |text: &[u8]| watches[0].spectator().bytes().windows(text.len()).any(|found| found == text);
+        assert_eq!([has(b"from the host"), has(b"from the guest")], [chat; 2]);
+    }
+}
+
+#[test]
+fn delay_beyond_ten_minutes_is_refused() {
+    let hosts = |secs| {
+        let config = BroadcastConfig { delay: Duration::from_secs(secs), ..BroadcastConfig::default() };
+        Online::<Sums>::host(options("Ada").spectators(config)).map(|_| ())
+    };
+    assert_eq!([hosts(0), hosts(600)], [Ok(()), Ok(())]);
+    assert!(hosts(601).unwrap_err().to_string().contains("ten minutes late at most"));
 }
 
 #[test]

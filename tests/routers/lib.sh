@@ -61,7 +61,7 @@ nat_install() {
 }
 
 # The number of an uplink, which is in all its addresses.
-nat_number() { case $1 in host) echo 1 ;; join) echo 2 ;; host_phone) echo 3 ;; join_phone) echo 4 ;; esac; }
+nat_number() { case $1 in host) echo 1 ;; join) echo 2 ;; host_phone) echo 3 ;; join_phone) echo 4 ;; watch) echo 5 ;; esac; }
 
 # The addresses of an uplink in a family, each of the lower end of a cable: of the machine, as it knows it; of the gateway of a
 # provider's customer; of the router that is connected to the wan.

@@ -168,7 +168,7 @@ fn a_character_left_out_or_doubled_is_noticed() {
 }
 
 #[test]
-fn what_copying_and_typing_do_to_a_text_does_no_harm() {
+fn invite_survives_wrapping_and_look_alike_characters() {
     let text = one_v4().to_string();
     let look_alike = |character| match character {
         '1' => 'l',
@@ -234,14 +234,14 @@ fn a_character_that_no_invite_has_is_named_with_its_place() {
 #[test]
 fn addresses_that_nobody_can_join_are_refused_both_ways() {
     for (text, obstacle) in [
-        ("0.0.0.0:7000", "it stands for every address of a machine"),
-        ("[::]:7000", "it stands for every address of a machine"),
-        ("[::ffff:0.0.0.0]:7000", "it stands for every address of a machine"),
+        ("0.0.0.0:7000", "it is the unspecified address"),
+        ("[::]:7000", "it is the unspecified address"),
+        ("[::ffff:0.0.0.0]:7000", "it is the unspecified address"),
         ("224.0.0.1:7000", "it is a multicast address"),
         ("[ff02::1]:7000", "it is a multicast address"),
         ("255.255.255.255:7000", "it is the broadcast address"),
-        ("[fe80::1]:7000", "it means something else on every machine (link-local)"),
-        ("203.0.113.9:0", "port 0 is none"),
+        ("[fe80::1]:7000", "it is a link-local address"),
+        ("203.0.113.9:0", "port 0 is invalid"),
     ] {
         let addr = rebout::canonical(addr(text));
         let expected = InviteError::Address { addr, obstacle };
@@ -368,7 +368,7 @@ fn neither_debug_nor_an_error_shows_the_key() {
 }
 
 #[test]
-fn errors_are_words_for_a_player() {
+fn errors_are_readable_texts() {
     let right = characters(&one_v4());
     let mut wrong = right.clone();
     wrong[16] = '\u{1b}';
@@ -382,10 +382,10 @@ fn errors_are_words_for_a_player() {
             "rebout:1:AB".to_owned(),
             "an invite of version 1; this program reads version 2: one of the two is out of date",
         ),
-        (text_of(&wrong), r"character 17 of the invite is '\u{1b}', which no invite has"),
-        (text_of(&right[..40]), "the invite is cut: 40 of at least 68 characters are there"),
-        (text_of(&typo), "the invite has a mistake: character 17 seems to be wrong"),
-        (text_of(&swapped), "the invite has a mistake: characters 1 and 2 seem to be swapped"),
+        (text_of(&wrong), r"character 17 of the invite is '\u{1b}', which is not allowed"),
+        (text_of(&right[..40]), "the invite is cut off: it has 40 of at least 68 characters"),
+        (text_of(&typo), "the invite has a typing error: character 17 seems to be wrong"),
+        (text_of(&swapped), "the invite has a typing error: characters 1 and 2 seem to be swapped"),
         (text_of(&['A'; 641]), "the invite is too long: none has more than 640 characters"),
         (
             crafted(&[head(0, 0), vec![(9, 5), (0, 8)]].concat()),

@@ -12,6 +12,7 @@ mod long;
 mod many;
 mod meeting;
 mod net;
+mod players;
 mod protocols;
 mod racing;
 mod rebinding;

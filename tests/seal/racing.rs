@@ -253,7 +253,7 @@ fn a_forged_address_gets_at_most_three_times_what_came_from_it() {
 /// The first DATA of the joiner comes from a watcher's address first, so that the host takes that for the joiner's. The
 /// watcher then says nothing more.
 #[test]
-fn who_wins_the_race_for_the_first_data_alone_takes_nothing() {
+fn first_data_alone_does_not_take_over_the_path() {
     let mut sim = sim_match(false);
     let watcher = SocketAddr::from(([203, 0, 113, 9], 9_999));
     let mut seen = 0;
@@ -276,7 +276,7 @@ fn who_wins_the_race_for_the_first_data_alone_takes_nothing() {
 /// While the joiner's router gives it another port, a watcher's copies are at the host first, and it answers for nobody. The
 /// joiner's own new address is taken when the watcher stops.
 #[test]
-fn who_races_a_peer_that_moves_delays_it_until_the_race_ends() {
+fn race_with_a_moving_peer_only_delays_it() {
     let mut sim = sim_match(false);
     let nat = sim.place_behind_nat(JOINER, NatKind::PortRestricted);
     assert!(sim.run_until_frame(120), "{sim:?}");

@@ -78,14 +78,14 @@ fn a_port_change_of_either_side_is_no_event() {
 }
 
 #[test]
-fn a_racing_forwarder_pulls_nothing_away() {
+fn racing_forwarder_does_not_take_over_the_path() {
     let longest = against_a_forwarder(2, ms(80), 60 * SECOND);
     assert!(longest.iter().all(|gap| *gap < ms(40)), "no stall: {longest:?}");
 }
 
 /// On a link so long that the forwarder has always answered a challenge that the joiner itself has not.
 #[test]
-fn a_forwarder_who_answers_sooner_pulls_nothing_away() {
+fn faster_forwarder_does_not_take_over_the_path() {
     against_a_forwarder(2, ms(130), 10 * SECOND);
     against_a_forwarder(3, ms(130), 10 * SECOND);
 }

@@ -274,7 +274,7 @@ fn queued_init_is_dropped_with_its_key() {
 }
 
 #[test]
-fn keys_are_few_and_different_and_for_somebody() {
+fn keys_are_bounded_distinct_and_name_a_role() {
     let mut seal = Seal::host(Randomness::Seeded(1)).unwrap();
     assert_eq!(seal.add_access(PeerRole::Spectator, None, 0), Err(SealError::NoGuests));
     let secret = seal.secret_key();

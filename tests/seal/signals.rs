@@ -119,7 +119,7 @@ fn an_init_is_worked_off_once_four_a_second_and_sixteen_wait() {
 }
 
 #[test]
-fn an_answer_of_somebody_else_is_none() {
+fn answer_of_another_host_is_refused() {
     let ([_, mut joiner], _) = met();
     let mut liar = Seal::host(Randomness::Seeded(8)).unwrap();
     let mut guest = Seal::join_by_signal(Randomness::Seeded(5), liar.public_key().unwrap()).unwrap();

@@ -164,7 +164,7 @@ fn every_reason_verdict_and_error_has_words_of_its_own() {
     ];
     let (frame, checksum) = (Frame(601), 0x0BAD_C0DE);
     let verdicts = [
-        Verdict::Agreed { frame, checksum },
+        Verdict::Agreed { frame, checksum, from_their_log: false },
         Verdict::Differs { frame, ours: checksum, theirs: 1 },
         Verdict::Unconfirmed { frame, checksum },
     ];

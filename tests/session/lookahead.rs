@@ -141,7 +141,7 @@ fn bad_links_are_no_cheats() {
 }
 
 #[test]
-fn delays_slow_machines_and_uneven_ways_are_no_cheats() {
+fn delays_slow_machines_and_uneven_latency_are_no_cheats() {
     for (delays, ways, skew) in
         [([0, 8], [30, 30], 0), ([8, 8], [30, 30], 0), ([0, 0], [10, 90], 0), ([2, 0], [40, 40], -50_000)]
     {
@@ -158,7 +158,7 @@ fn delays_slow_machines_and_uneven_ways_are_no_cheats() {
 }
 
 #[test]
-fn a_way_that_gets_longer_is_no_cheat() {
+fn growing_latency_is_no_cheat() {
     for one_way in [110, 150] {
         let mut sim = SimMatch::new(Setup::new(7, LinkConfig::new(ms(10))), ENDLESS);
         sim.run_for(Duration::from_secs(8));

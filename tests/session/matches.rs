@@ -289,7 +289,7 @@ fn a_match_that_is_played_to_its_end_is_agreed_on() {
         let direct = sim.direct().expect("a match");
         let checksum = rebout::checksum(direct);
         for id in 0..2 {
-            let verdict = Verdict::Agreed { frame: Frame(601), checksum };
+            let verdict = Verdict::Agreed { frame: Frame(601), checksum, from_their_log: false };
             assert_eq!(events(&sim, id), [Event::Ended(verdict)], "seed {seed}");
             let game = sim.machine(id).game().expect("a match");
             assert_eq!(game.play, direct.play, "the game is left in its last state");

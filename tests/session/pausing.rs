@@ -168,7 +168,7 @@ fn every_kind_of_match_agrees_on_a_pause() {
 }
 
 #[test]
-fn long_pause_is_held_against_nobody() {
+fn long_pause_blames_neither_player() {
     let mut sim = playing_with(3, lossy(5), |config| config.timeouts.max_pause = secs(600));
     sim.run_for(secs(5));
     let before = BOTH.map(|id| sim.machine(id).stats());

@@ -160,7 +160,7 @@ fn a_failure_says_how_to_see_it_again() {
 }
 
 #[test]
-fn a_run_that_proves_nothing_is_not_well() {
+fn vacuous_run_fails() {
     // The state lives, and nobody presses a button that the game knows.
     let idle = toy(Rules::Jumps).press(|turn| random(turn, Buttons(0x8000), 0)).plan(short(600));
     let distant = Plan { links: vec![("distant", LinkConfig::distant())], ..short(600) };
@@ -197,7 +197,7 @@ fn run_too_short_for_all_links_is_not_well() {
 }
 
 #[test]
-fn a_bot_sees_the_game_and_a_match_that_ends_early_is_well() {
+fn input_source_sees_the_game_and_early_ends_pass() {
     // Jumps when it does not hold the button already: it looks at its own machine's state.
     let stress = toy(Rules::Race)
         .press(|turn| if turn.game.held[turn.player.index()] { Buttons::NONE } else { JUMP })

@@ -1,5 +1,5 @@
 //! Signals: a request from outside to stop, by Ctrl-C in the terminal that a program was started from or by a plain `kill`, and
-//! a pause by Ctrl-Z.
+//! a pause by Ctrl-Z; and a closed pipe.
 //!
 //! A terminal view reads Ctrl-C as a key. For every other case there is the signal: whoever plays against us should then be
 //! told that we left instead of waiting for a time-out, and a server tells its counts. The standard library cannot catch signals, so its C
@@ -43,6 +43,20 @@ pub fn listen() {
     for number in SIGNALS {
         // Storing a flag and calling `signal` are both allowed while any other code is interrupted.
         signal(number, note as extern "C" fn(i32) as usize);
+    }
+}
+
+/// From now on a reader that closes the pipe of our output ends the program without a word, as it ends other programs; `println!` would
+/// panic. For tools: a server goes on without its output.
+pub fn end_on_closed_pipe() {
+    #[cfg(unix)]
+    {
+        const SIGPIPE: i32 = 13;
+        const DEFAULT: usize = 0;
+        unsafe extern "C" {
+            safe fn signal(number: i32, handler: usize) -> usize;
+        }
+        signal(SIGPIPE, DEFAULT);
     }
 }
 

@@ -119,7 +119,7 @@ impl View for ByArrival {
         Ok(())
     }
 
-    /// Events tell frames of our own clock.
+    /// Events have frames of our own clock.
     fn arrival_frame(&self, now: Time) -> Frame {
         Frame((nanos(now) / self.frame_nanos) as u32)
     }
@@ -171,7 +171,7 @@ impl View for ByArrival {
         true
     }
 
-    /// The wire does not tell it.
+    /// The wire does not carry it.
     fn server_frame(&self, _: Time) -> Option<FrameTime> {
         None
     }

@@ -1,4 +1,4 @@
-//! The view on a wire that tells frames: the own player is replayed exactly, the others are drawn on the server's clock.
+//! The view on a wire that carries frames: the own player is replayed exactly, the others are drawn on the server's clock.
 
 use super::ClientStats;
 use super::clock::{ServerClock, duration, nanos};
@@ -21,7 +21,7 @@ const TERMS_WITHIN: Span = Span::from_secs(1);
 const REDUNDANCY: u32 = 4;
 const MAX_REDUNDANCY: u32 = 8;
 
-/// How inputs are numbered: by the frames that they ask for once the server has told its terms, otherwise as a count that
+/// How inputs are numbered: by the frames that they ask for once the server has sent its terms, otherwise as a count that
 /// begins after `base`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Numbering {

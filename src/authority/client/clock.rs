@@ -15,12 +15,12 @@ const ARRIVAL_SECONDS: i64 = 3;
 const MAX_ROUND_TRIP: Span = Span::from_secs(1);
 
 /// A sample that is this far from the mean, and several times as far as others, is an outlier. Three in a row on the same
-/// side are another path or another clock, of which the mean begins anew.
+/// side are another path or another clock, of which the mean restarts.
 const OUTLIER_NANOS: f64 = 30e6;
 const OUTLIER_DEVIATIONS: f64 = 5.0;
 const OUTLIERS: i8 = 3;
 
-/// A snapshot this far from the line of arrival is nobody's honest one, or the server's clock has jumped.
+/// A snapshot this far from the line of arrival is forged, or the server's clock has jumped.
 const IMPLAUSIBLE_NANOS: i64 = 1_000_000_000;
 
 /// A server does not run for longer than this: times in nanoseconds stay within 64 bits, whatever a server claims.
@@ -101,7 +101,7 @@ impl ServerClock {
         }
     }
 
-    /// Takes over the rates that the server has told. Measurements of the path are kept.
+    /// Takes over the rates that the server has sent. Measurements of the path are kept.
     pub(super) fn set_rates(&mut self, frame_rate: u16, broadcast_rate: u16) {
         let frame_nanos = 1_000_000_000 / i64::from(frame_rate);
         if frame_nanos != self.frame_nanos {
@@ -343,5 +343,16 @@ mod tests {
         let mut clock = running();
         clock.round_trip(Span::from_millis(108));
         assert_eq!((clock.arrival_jitter(), lead(&clock)), (0, 40 + 56));
+    }
+
+    #[test]
+    fn implausible_snapshot_is_not_the_newest_frame() {
+        let mut clock = running();
+        assert!(clock.arrived(at(3_000), Frame(100)));
+        assert_eq!(clock.newest, Some(100));
+        assert!(!clock.arrived(at(3_001), Frame(5_000)));
+        assert_eq!(clock.newest, Some(100));
+        assert!(clock.arrived(at(3_100), Frame(105)));
+        assert_eq!(clock.newest, Some(105));
     }
 }

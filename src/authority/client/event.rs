@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 /// An event of a client for the game. Events that come from the server keep its order, and each comes once.
 ///
-/// R-Type tells no frames: those of its events are of the arrival, on our own clock, and the order is kept for each entity
+/// R-Type carries no frames: those of its events are of the arrival, on our own clock, and the order is kept for each entity
 /// alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -128,7 +128,7 @@ texts! {
 pub struct PredictionStats {
     /// Snapshots that were compared with what was predicted for their frame.
     pub compared: u64,
-    /// Those that were exactly alike; on R-Type those within one unit of where the player had been.
+    /// Those that were exactly equal; on R-Type those within one unit of where the player had been.
     pub exact: u64,
     /// Inputs that were replayed after a correction.
     pub replayed: u64,

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_server_has_not_applied_is_replayed_on_its_body() {
+    fn unapplied_inputs_are_replayed_on_the_servers_body() {
         let mut history = history(10);
         close(history.own().predicted().unwrap().x, 10.0);
         history.reconcile(&Line, Frame(104), Body::at(4.0, 0.0));

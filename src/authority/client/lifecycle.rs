@@ -8,7 +8,7 @@ use crate::protocol::time::{Span, Time};
 /// A DISCONNECT is believed after this long without a new snapshot: it is empty, so anybody could have written it.
 const BELIEVED_AFTER: Span = Span::from_millis(500);
 
-/// An answer that leads to nothing within this time was void: somebody else took the seat that it offered.
+/// An answer that leads to nothing within this time was void: another client took the seat that it offered.
 const PROOF_WITHIN: Span = Span::from_millis(500);
 
 /// The phase of a connection.

@@ -50,7 +50,7 @@ impl Playout {
         let next = if error > JUMP_NANOS {
             target
         } else if error < -JUMP_NANOS {
-            // Never backward: it stands until the target has come.
+            // Never backward: it pauses until the target is reached.
             render
         } else {
             render + passed + error.clamp(-passed / MAX_CHANGE, passed / MAX_CHANGE)

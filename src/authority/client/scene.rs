@@ -9,7 +9,7 @@ use crate::protocol::time::{Span, Time};
 
 const IDS: usize = 256;
 
-/// On a server that tells of no spawns, an entity that snapshots do not show for this long is gone.
+/// On a server that sends no spawns, an entity that snapshots do not show for this long is gone.
 const FORGOTTEN_AFTER: Span = Span::from_secs(1);
 
 /// An entity as it is drawn.
@@ -54,7 +54,7 @@ pub(crate) struct Scene {
     shots: Box<[Option<Flying>; MAX_SHOTS]>,
     /// The samples of projectiles, on a wire that has no courses.
     shot_tracks: Vec<Track>,
-    /// Whether the server tells of spawns.
+    /// Whether the server sends spawns.
     told_of_spawns: bool,
     newest: Time,
 }
@@ -72,7 +72,7 @@ impl Scene {
         }
     }
 
-    /// The server tells of spawns: an entity without one is not there.
+    /// The server sends spawns: an entity without one is not there.
     pub(super) fn expect_spawns(&mut self) {
         self.told_of_spawns = true;
     }

@@ -6,7 +6,7 @@ use crate::protocol::time::{Span, Time};
 /// The number of snapshots kept for an entity.
 const KEPT: usize = 16;
 
-/// Beyond the newest snapshot a body goes on for at most this long, and stands then.
+/// Beyond the newest snapshot a body is extrapolated for at most this long, then stops.
 const MAX_EXTRAPOLATION: Span = Span::from_millis(250);
 
 /// The source of a drawn body.
@@ -19,7 +19,7 @@ pub enum Drawing {
     Interpolated,
     /// After the newest snapshot, along its velocity.
     Extrapolated,
-    /// Long after the newest snapshot: it stands.
+    /// Long after the newest snapshot: it has stopped.
     Frozen,
 }
 

@@ -11,9 +11,9 @@ use crate::channel::refusal::Refusal;
 use crate::protocol::time::{Span, Time};
 use core::fmt::Debug;
 
-/// A view, as the wire tells time: by frames of the server, or by arrival.
+/// A view, as the wire carries time: by frames of the server, or by arrival.
 pub(crate) trait View: Debug {
-    /// The time of entities, as far as the wire tells it.
+    /// The time of entities, as far as the wire carries it.
     type Stamp;
 
     fn new(config: &ClientConfig) -> Self;
@@ -33,7 +33,7 @@ pub(crate) trait View: Debug {
         shown: &[Shown],
     ) -> Result<(), Refusal>;
 
-    /// The frame of messages that arrive now, if the wire tells none.
+    /// The frame of messages that arrive now, if the wire carries none.
     fn arrival_frame(&self, now: Time) -> Frame;
 
     /// Takes in a reliable record that arrives now.

@@ -113,7 +113,7 @@ pub(crate) enum FromClient {
     Ping(u64),
     /// Inputs from this number on are numbered by the frame that they ask for.
     Numbered { first: u32 },
-    /// The client asks to join again: it has not heard that it is in, or has started anew. `tells_restart` says whether
+    /// The client asks to join again: it has not heard that it is in, or has restarted. `tells_restart` says whether
     /// the packets of the wire tell the two apart.
     JoinAgain { tells_restart: bool },
     /// The client leaves.
@@ -269,7 +269,7 @@ impl Parts {
     }
 }
 
-/// A packet of a server; `S` is the time of entities, as far as the wire tells it.
+/// A packet of a server; `S` is the time of entities, as far as the wire carries it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FromServer<S> {
     /// The client is in, under this id. `sends_proof` says whether the proof that it heard this goes out by itself.
@@ -300,7 +300,7 @@ pub(crate) enum Delivered {
 
 /// A client's end of its connection.
 pub(crate) trait ClientEnd: Debug {
-    /// The time of entities, as far as the wire tells it.
+    /// The time of entities, as far as the wire carries it.
     type Stamp;
 
     /// A connection that has not begun.
@@ -314,7 +314,7 @@ pub(crate) trait ClientEnd: Debug {
         shown: &mut Vec<Shown>,
     ) -> Result<FromServer<Self::Stamp>, Refusal>;
 
-    /// Delivers the messages that are here, in order and once. They arrive at `frame`, which is theirs if the wire tells none.
+    /// Delivers the messages that are here, in order and once. They arrive at `frame`, which is theirs if the wire carries none.
     fn deliver(&mut self, frame: Frame, take: impl FnMut(Delivered));
 
     /// Notes that we have a seat. Returns the terms if the wire has no message for them.

@@ -5,7 +5,7 @@ use crate::Frame;
 use crate::authority::dialect::ServerEnd;
 use crate::authority::record::Shown;
 
-/// The most entities a second that a client is told of where each is a packet of its own.
+/// The most entities a second that a client is sent where each is a packet of its own.
 const MAX_UPDATES_A_SECOND: u16 = 300;
 
 /// The last broadcast. The same memory serves every one.
@@ -55,7 +55,7 @@ impl<L: ServerEnd> Broadcast<L> {
         &mut self.prepared
     }
 
-    /// The most entities that a client is told of where each is a packet of its own.
+    /// The most entities that a client is sent where each is a packet of its own.
     pub(super) fn budget(&self) -> usize {
         self.budget
     }

@@ -73,7 +73,7 @@ impl Entities {
         self.slots[usize::from(id)].state = State::Reserved;
     }
 
-    /// Gives back an id that nobody was told of.
+    /// Gives back an id that no client was told of.
     pub(super) fn release(&mut self, id: u8) {
         self.slots[usize::from(id)].state = State::Free;
     }

@@ -1,7 +1,7 @@
 //! Wrong proofs of addresses, counted by source in a table of fixed size.
 //!
 //! A forger can send wrong proofs in the name of any source. A source that has used up its wrong proofs is therefore not
-//! locked out: a few of its proofs, chosen at random, are still looked at. A client repeats its proof in every packet, so
+//! locked out: a few of its proofs, chosen at random, are still checked. A client repeats its proof in every packet, so
 //! that an honest one gets in within a second or so, while most guesses of the forger are lost.
 
 use crate::channel::entropy::Entropy;
@@ -13,11 +13,11 @@ use crate::protocol::trace;
 /// Sources that fall on one place share its count. A stranger who does not know the key cannot choose the place.
 const PLACES: usize = 4_096;
 
-/// The wrong proofs of a source in a second after which not every proof is looked at. A client that a server has removed
+/// The wrong proofs of a source in a second after which not every proof is checked. A client that a server has removed
 /// sends 60 a second.
 const MAX_WRONG: u8 = 64;
 
-/// One in this many proofs of such a source is looked at.
+/// One in this many proofs of such a source is checked.
 const LOOKED_AT: u64 = 16;
 
 /// The wrong proofs of this second.
@@ -34,7 +34,7 @@ impl Guesses {
         Self { key, entropy: Entropy::new(seed), second: 0, wrong: vec![0; PLACES] }
     }
 
-    /// Counts a proof if it is wrong. Returns whether it counts as a proof: if it is right and is looked at.
+    /// Counts a proof if it is wrong. Returns whether it counts as a proof: if it is right and is checked.
     pub(super) fn judge(&mut self, now: Time, source: Source, is_right: bool) -> bool {
         let second = now.since(Time::ZERO).nanos() / Span::from_secs(1).nanos();
         if self.second != second {

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn one_who_is_too_far_behind_is_told_apart() {
+    fn log_has_no_records_for_a_client_too_far_behind() {
         let mut log = Log::new();
         for _ in 0..=KEPT {
             log.push(To::All, Record::Bye { kicked: false });

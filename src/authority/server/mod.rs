@@ -57,7 +57,75 @@ const MAX_EVENTS: usize = 1_024;
 /// A server: steps a [`World`] for many players and sends them snapshots and reliable records.
 ///
 /// `W` is the format of its datagrams. It is a [`Protocol`](crate::Protocol) and has neither a socket nor a clock. Its
-/// memory is taken at the start.
+/// memory is allocated at the start.
+///
+/// A whole game, both sides of it, by invite over UDP in one process:
+///
+/// ```
+/// # #[cfg(all(feature = "seal", feature = "udp"))] {
+/// use rebout::authority::{Body, ClientConfig, ClientEvent, Command, GameWire, Server, ServerConfig, Stage, World};
+/// use rebout::{ConnectOptions, Connection};
+/// use std::{error::Error, thread, time::Duration};
+///
+/// /// Whoever touches the coin gets a point, and the coin goes elsewhere.
+/// #[derive(Default)]
+/// struct Coins { coin: Option<u8>, points: u8 }
+///
+/// impl World for Coins {
+///     fn walk(&self, body: &mut Body, command: Command) {     // server and client: the same rule
+///         (body.velocity_x, body.velocity_y) = (command.x * 30.0, command.y * 30.0);   // units a second
+///         body.x = (body.x + body.velocity_x / 60.0).clamp(0.0, 100.0);
+///         body.y = (body.y + body.velocity_y / 60.0).clamp(0.0, 100.0);
+///     }
+///     fn enter(&mut self, id: u8) -> (u8, Body) {              // a player: kind and first body
+///         (0, Body::at(f32::from(id % 10) * 10.0, 50.0))
+///     }
+///     fn step(&mut self, stage: &mut Stage<'_>) {              // the server alone, after everybody has walked
+///         let coin = *self.coin.get_or_insert_with(|| stage.spawn(1, Body::at(50.0, 50.0)).unwrap_or(0));
+///         let Some(at) = stage.body(coin).copied() else { return };
+///         let taken = stage.entities().find(|(_, kind, body)| *kind == 0 && body.distance(&at) < 2.0);
+///         if let Some((id, ..)) = taken {
+///             self.points += 1;
+///             stage.tell(&[id, self.points]);                  // reliable, in order
+///             stage.body_mut(coin).into_iter().for_each(|body| body.x = (at.x + 37.0) % 100.0);
+///         }
+///     }
+/// }
+///
+/// fn serve(mut net: Connection) -> Result<(), Box<dyn Error + Send + Sync>> {
+///     let (mut server, mut world) = (Server::<GameWire>::new(ServerConfig::new(1))?, Coins::default());
+///     while world.points < 2 {
+///         let due = server.next_frame_at();
+///         net.run_until(&mut server, due)?;                    // moves datagrams while it waits
+///         server.advance(net.now(), &mut world);               // one frame; every third is broadcast
+///         net.flush(&mut server)?;
+///     }
+///     server.shutdown(net.now(), &mut world);                  // everybody is told
+///     net.close(&mut server, Duration::from_secs(1))?;
+///     Ok(())
+/// }
+///
+/// let host = Connection::host(&ConnectOptions::new().guests(32))?;   // as many as the server has seats
+/// let invite = host.share().to_owned();                        // for the players, and nobody else
+/// let serving = thread::spawn(|| serve(host));
+/// let mut net = Connection::join(&ConnectOptions::new(), &invite)?;
+/// let (mut client, mut points) = (net.client::<GameWire>(ClientConfig::new(2))?, 0);
+/// while client.over().is_none() {
+///     let due = client.next_frame_at();
+///     net.run_until(&mut client, due)?;
+///     while let Some(event) = client.poll_event() {            // a death before the snapshot that shows it
+///         if let ClientEvent::Told { told, .. } = event { points = told.bytes()[1] }
+///     }
+///     let coin = client.others().find(|seen| seen.kind == 1).map(|seen| seen.body).unwrap_or_default();
+///     let me = client.own().unwrap_or_default();
+///     let command = Command::new((coin.x - me.x) / 10.0, (coin.y - me.y) / 10.0, 0);
+///     client.advance(net.now(), &Coins::default(), command);   // reconciles, predicts, interpolates
+///     net.flush(&mut client)?;                                 // then draw own(), others(), shots(..)
+/// }
+/// assert_eq!((points, serving.join().unwrap().is_ok()), (2, true));
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
+/// ```
 #[derive(Debug)]
 pub struct Server<W: Wire> {
     config: ServerConfig,
@@ -73,7 +141,7 @@ pub struct Server<W: Wire> {
 }
 
 impl<W: Wire> Server<W> {
-    /// A server with nobody on it.
+    /// A server without clients.
     ///
     /// # Errors
     /// If the config cannot be used.

@@ -96,7 +96,7 @@ impl<W: Wire> Seat<W> {
         self.outgoing = Outgoing::default();
     }
 
-    /// Tells a newcomer the terms, and everything that is there. `records` lists it anew in each call.
+    /// Tells a newcomer the terms, and everything that is there. `records` lists it again in each call.
     pub(super) fn greet<I: Iterator<Item = Record>>(
         &mut self,
         now: Time,
@@ -107,7 +107,7 @@ impl<W: Wire> Seat<W> {
         self.link.queue_terms(now, terms, frame);
         let mut written = 0;
         loop {
-            // The world is listed anew for each message; a newcomer costs once what a frame never does.
+            // The world is listed again for each message; a newcomer costs once what a frame never does.
             let mut buffer = [Record::Bye { kicked: false }; RECORDS_A_MESSAGE];
             let mut count = 0;
             for (slot, record) in buffer.iter_mut().zip(records().skip(written)) {
@@ -227,10 +227,10 @@ impl<W: Wire> Seat<W> {
             FromClient::Numbered { first } => self.inputs.number_by_frames(first),
             FromClient::JoinAgain { tells_restart } => {
                 let has_played = self.input_stats() != InputStats::default();
-                // Where nothing tells whether a client is the one that was seated, one that has started anew is accepted
+                // Where nothing tells whether a client is the one that was seated, one that has restarted is accepted
                 // once the seat is free.
                 self.outgoing.accept_again = tells_restart || !has_played;
-                // One who has played and asks again has started anew, unless an input says otherwise.
+                // One who has played and asks again has restarted, unless an input says otherwise.
                 if has_played {
                     self.presence.said_leave = self.presence.said_leave.or(Some(now));
                 }

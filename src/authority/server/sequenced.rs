@@ -251,7 +251,7 @@ impl InputQueue for Sequenced {
         self.held.apply(next, hold_frames)
     }
 
-    /// The wire does not tell it.
+    /// The wire does not carry it.
     fn applied(&self) -> u32 {
         0
     }

@@ -50,7 +50,7 @@ pub enum ConnectError {
     },
     /// The operating system has no random bytes.
     Randomness,
-    /// Nobody answered the joiner.
+    /// The joiner got no answer.
     NoAnswer {
         /// The addresses that were asked.
         at: Vec<SocketAddr>,
@@ -58,6 +58,11 @@ pub enum ConnectError {
         after: Duration,
         /// The likely cause.
         advice: &'static str,
+    },
+    /// One of the machines plays with certain players only, and the other has not proven such a key.
+    OtherPlayer {
+        /// The reason.
+        why: String,
     },
     /// The rendezvous or the search for a path has failed.
     NoPath {
@@ -86,7 +91,7 @@ impl ConnectError {
 impl fmt::Display for ConnectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Text { why } | Self::NoPath { why } => f.write_str(why),
+            Self::Text { why } | Self::NoPath { why } | Self::OtherPlayer { why } => f.write_str(why),
             Self::Name { name, why } => {
                 let name = crate::shown(name);
                 write!(

@@ -21,7 +21,7 @@ pub(super) struct Ways {
 }
 
 impl Ways {
-    fn invite(&self, key: [u8; 32]) -> Result<Invite, ConnectError> {
+    pub(super) fn invite(&self, key: [u8; 32]) -> Result<Invite, ConnectError> {
         let addresses = self.addresses.iter().copied();
         let invite = match (self.rendezvous, &self.named) {
             (_, Some((server, room))) => Invite::with_named_rendezvous(key, addresses, server.clone(), *room),
@@ -114,7 +114,7 @@ impl Invites {
         }
     }
 
-    /// Lets nobody join by an invite any more. `false` if it is none that admits anybody here.
+    /// Revokes an invite. `false` if it is not a valid invite of this host.
     pub(super) fn revoke(&mut self, text: &str, seal: &mut Seal) -> bool {
         let Ok(revoked) = text.parse::<Invite>() else { return false };
         let is_it = |invite: &Invite| invite.key() == revoked.key();
@@ -128,7 +128,7 @@ impl Invites {
         self.issued.iter().any(|invite| invite.expires_at().is_some())
     }
 
-    /// Lets nobody join by invites whose time is over. Returns whether there were any.
+    /// Revokes invites that have expired. Returns whether there were any.
     pub(super) fn expire(&mut self, seal: &mut Seal) -> bool {
         let over: Vec<Invite> = self.issued.extract_if(.., |invite| has_expired(invite).is_some()).collect();
         for invite in &over {

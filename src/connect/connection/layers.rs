@@ -88,7 +88,7 @@ impl Layers {
         }
     }
 
-    /// The likely cause if nobody answers a joiner.
+    /// The likely cause if a joiner gets no answer.
     pub(super) fn advice(&self, hint: Option<Hint>, is_invited: bool) -> &'static str {
         match (self, hint) {
             (_, Some(Hint::OtherVersion)) => {
@@ -124,6 +124,7 @@ impl Layers {
             addr: seal.outer_addr(addr),
             code: seal.code(addr),
             is_verified: seal.is_verified(addr),
+            player: seal.player(addr),
             ..PeerInfo::default()
         };
         if let Some(paths) = self.paths() {

@@ -20,6 +20,7 @@ mod layers;
 mod opening;
 mod options;
 mod peer;
+mod player;
 mod rejoin;
 mod rest;
 mod text;
@@ -44,7 +45,6 @@ use no_ports as ports;
 pub use error::ConnectError;
 pub use options::ConnectOptions;
 pub use peer::{ConnectionStats, Hint, PeerInfo};
-pub(crate) use rejoin::rejoin_text;
 pub(crate) use rest::Rest;
 
 use crate::connect::seal::Seal;
@@ -290,7 +290,7 @@ impl<D: Datagrams> Connection<D> {
         self.layers.take_answer(now, text)
     }
 
-    /// Makes one more invite to play, for a single guest: once that one is connected, nobody else is admitted by it. A host has at
+    /// Makes one more invite to play, for a single guest: once that one is connected, the invite is revoked. A host has at
     /// most 16 invites at once; those that were used up or revoked do not count.
     ///
     /// # Errors
@@ -306,8 +306,8 @@ impl<D: Datagrams> Connection<D> {
         }
     }
 
-    /// Lets nobody join by an invite of this host any more; guests that are connected stay. [`share`](Self::share) and
-    /// [`share_to_watch`](Self::share_to_watch) have no text once their invite is revoked. `false` if it is none that admits anybody here.
+    /// Revokes an invite of this host; connected guests stay. [`share`](Self::share) and
+    /// [`share_to_watch`](Self::share_to_watch) have no text once their invite is revoked. `false` if it is not a valid invite of this host.
     pub fn revoke(&mut self, invite: &str) -> bool {
         let (Some(invites), Some(seal)) = (&mut self.invites, self.layers.seal_mut()) else { return false };
         let is_revoked = invites.revoke(invite, seal);
@@ -328,7 +328,7 @@ impl<D: Datagrams> Connection<D> {
     /// the connection is run, and so is an offer that waits for the router. An invite without a rendezvous gets one more address when
     /// the router forwards the port (`ConnectOptions::port_mapping`); one that was sent before stays valid.
     ///
-    /// An invite and an offer are the right to join: show them to nobody else.
+    /// An invite and an offer grant the right to join: keep them secret.
     #[must_use]
     pub fn share(&self) -> &str {
         &self.share.0
@@ -340,7 +340,7 @@ impl<D: Datagrams> Connection<D> {
         matches!(self.role, Role::Host)
     }
 
-    /// How far the machines are on the way to each other, as a text for a player.
+    /// The progress of the connection, as a text for a player.
     #[must_use]
     pub fn progress(&self) -> String {
         match (self.layers.paths().map(Paths::progress), &self.role) {
@@ -354,6 +354,9 @@ impl<D: Datagrams> Connection<D> {
     /// that waits for the next guest: one with manual signalling has made its offer for one.
     #[must_use]
     pub fn failure(&self) -> Option<ConnectError> {
+        if let Some(error) = self.turned_away().filter(|_| !self.is_host()) {
+            return Some(error);
+        }
         let paths = self.layers.paths().filter(|paths| !self.is_host() || paths.is_manual())?;
         let failure = paths.failure(self.driver.now())?;
         Some(match &self.role {
@@ -374,7 +377,7 @@ impl<D: Datagrams> Connection<D> {
         ConnectError::NoAnswer { at, after, advice: self.layers.advice(self.hint(), is_invited) }
     }
 
-    /// A hint why nobody answers, or why a guest does not get in. It rests on datagrams that nobody has authenticated.
+    /// A hint why there is no answer, or why a guest cannot join. It is based on unauthenticated datagrams.
     #[must_use]
     pub fn hint(&self) -> Option<Hint> {
         self.layers.hint()

@@ -13,7 +13,8 @@ use std::net::SocketAddr;
 const WITHOUT: &str = "this program was built without the feature that finds paths through routers";
 
 /// The relay policy, which has no choices.
-pub(super) type RelayPolicy = ();
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RelayPolicy(());
 /// Never made.
 pub(super) type Around<'a, P> = Sealed<'a, P>;
 
@@ -30,8 +31,12 @@ pub(super) fn read_offer(text: &str) -> Result<Option<Offer>, ConnectError> {
     if text.trim_start().starts_with("rebout-") { Err(without()) } else { Ok(None) }
 }
 
-pub(super) fn hides((): &RelayPolicy) -> bool {
+pub(super) fn hides(_: &RelayPolicy) -> bool {
     false
+}
+
+pub(super) fn read_relay(_: &str) -> Option<RelayPolicy> {
+    Some(RelayPolicy(()))
 }
 
 fn without() -> ConnectError {
@@ -48,8 +53,29 @@ impl Paths {
         Err(without())
     }
 
-    pub(super) fn join(_: &Opening<'_>, _: &Rendezvous, _: Vec<SocketAddr>) -> Result<Self, ConnectError> {
+    pub(super) fn join(
+        _: &Opening<'_>,
+        _: &Rendezvous,
+        _: Vec<SocketAddr>,
+        _: Option<&ServerName>,
+    ) -> Result<Self, ConnectError> {
         Err(without())
+    }
+
+    pub(super) fn relay_word(&self) -> &'static str {
+        match *self {}
+    }
+
+    pub(super) fn room_of(&self, _: &[u8; 32]) -> Option<(Rendezvous, Option<ServerName>)> {
+        match *self {}
+    }
+
+    pub(super) fn open_room(&mut self, _: &[u8; 32]) {
+        match *self {}
+    }
+
+    pub(super) fn close_room(&mut self, _: &[u8; 32]) {
+        match *self {}
     }
 
     pub(super) fn offer(_: &Opening<'_>, _: &mut Seal) -> Result<(Self, Option<String>), ConnectError> {

@@ -178,6 +178,7 @@ impl<D: Datagrams> Connection<D> {
         if let (Role::Host, Some(seal)) = (&role, layers.seal_mut()) {
             seal.expect_guests(options.guests);
         }
+        options.introduce(&role, layers.seal_mut())?;
         let key_log = match (&options.key_log, layers.seal_mut()) {
             (None, _) => None,
             (Some(_), None) => {
@@ -319,7 +320,8 @@ impl Opening<'_> {
                 let (drawn, key) = (options.drawn()?, *invite.key());
                 match place.filter(|_| cfg!(feature = "nat") || at.is_empty()) {
                     Some((rendezvous, others)) => {
-                        let paths = Paths::join(self, &rendezvous, others)?;
+                        let name = invite.named_rendezvous().map(|(name, _)| name);
+                        let paths = Paths::join(self, &rendezvous, others, name)?;
                         let mut seal = Seal::join_by_signal(drawn, key)?;
                         seal.ask_at(&at)?;
                         (Layers::Reached(Box::new(seal), Box::new(paths)), at, String::new())

@@ -1,7 +1,8 @@
-//! How to connect: who may join, and by which ways.
+//! How to connect: who may join, and how the machines reach each other.
 
 use super::ConnectError;
 use super::paths::RelayPolicy;
+use crate::PlayerKey;
 use crate::connect::seal::Randomness;
 use core::fmt;
 use core::time::Duration;
@@ -16,15 +17,15 @@ pub(super) enum Access {
     Invited,
     /// The holder of its offer, who sends back an answer.
     Manual,
-    /// Whoever knows its address: the players compare a code.
+    /// Anyone who knows its address: the players compare a code.
     Open,
-    /// Whoever knows its address, without encryption.
+    /// Anyone who knows its address, without encryption.
     Bare,
     /// Whomever the transport brings, which encrypts and authenticates by itself.
     Trusted,
 }
 
-/// The source of a host's key.
+/// The source of a key.
 #[derive(Clone, Default)]
 pub(super) enum Key {
     #[default]
@@ -49,6 +50,9 @@ pub struct ConnectOptions {
     pub(super) bind: SocketAddr,
     pub(super) public: Vec<SocketAddr>,
     pub(super) key: Key,
+    /// Without one the player has no key.
+    pub(super) player_key: Key,
+    pub(super) only: Vec<PlayerKey>,
     pub(super) rendezvous: Option<String>,
     pub(super) leaves_addresses_out: bool,
     #[cfg(feature = "nat")]
@@ -56,6 +60,8 @@ pub struct ConnectOptions {
     #[cfg(feature = "tls")]
     pub(super) authorities: Option<PathBuf>,
     pub(super) relay: RelayPolicy,
+    /// The machine was in the match before, and comes back.
+    pub(super) comes_back: bool,
     pub(super) randomness: Option<Randomness>,
     pub(super) key_log: Option<PathBuf>,
     pub(super) guests: u8,
@@ -71,6 +77,8 @@ impl Default for ConnectOptions {
             bind: (Ipv6Addr::UNSPECIFIED, 0).into(),
             public: Vec::new(),
             key: Key::default(),
+            player_key: Key::default(),
+            only: Vec::new(),
             rendezvous: None,
             leaves_addresses_out: false,
             #[cfg(feature = "nat")]
@@ -78,6 +86,7 @@ impl Default for ConnectOptions {
             #[cfg(feature = "tls")]
             authorities: None,
             relay: RelayPolicy::default(),
+            comes_back: false,
             randomness: None,
             key_log: None,
             guests: 1,
@@ -103,8 +112,8 @@ impl ConnectOptions {
         Self::default()
     }
 
-    /// Lets whoever knows the host's address join. Every datagram is encrypted, but until both players have compared the
-    /// [code](super::PeerInfo::code), somebody between them may have answered. A joiner by address needs no such call.
+    /// Lets anyone who knows the host's address join. Every datagram is encrypted, but until both players have compared the
+    /// [code](super::PeerInfo::code), a man in the middle may have answered. A joiner by address needs no such call.
     pub fn open(self) -> Self {
         Self { access: Access::Open, ..self }
     }
@@ -152,7 +161,7 @@ impl ConnectOptions {
         Self { rendezvous: Some(server.to_owned()), ..self }
     }
 
-    /// Leaves the addresses of this machine out of an invite with a [rendezvous](Self::rendezvous): whoever reads the text learns none of
+    /// Leaves the addresses of this machine out of an invite with a [rendezvous](Self::rendezvous): its readers learn none of
     /// them. A machine that is [hidden](crate::RelayPolicy::Only) needs no such call.
     #[cfg(feature = "nat")]
     pub fn leave_addresses_out(self) -> Self {
@@ -184,7 +193,26 @@ impl ConnectOptions {
         Self { key: Key::Kept(path.into()), ..self }
     }
 
-    /// Appends the keys of all connections to a file. Who gets it can read and forge their packets: it is for a developer's
+    /// Proves this private key to the other machine, which knows the player again by its public half
+    /// ([`PeerInfo::player`](super::PeerInfo::player)). Only that machine learns it, and without encryption nobody does. A host by
+    /// address shows its key to everybody who joins, and a joiner by address to whoever answers there.
+    pub fn player_key(self, secret_key: [u8; 32]) -> Self {
+        Self { player_key: Key::Given(secret_key), ..self }
+    }
+
+    /// As [`player_key`](Self::player_key), with the key in this file, which is made if it does not exist.
+    pub fn keep_player_key_in(self, path: impl Into<PathBuf>) -> Self {
+        Self { player_key: Key::Kept(path.into()), ..self }
+    }
+
+    /// Plays with this player only: a host lets in nobody else, and a joiner joins no other host. Several calls name several
+    /// players. A peer that has proven such a key is verified without a code. Spectators are let in as before.
+    pub fn only(mut self, player: PlayerKey) -> Self {
+        self.only.push(player);
+        self
+    }
+
+    /// Appends the keys of all connections to a file. Its readers can read and forge their packets: it is for a developer's
     /// own matches.
     pub fn log_keys_to(self, path: impl Into<PathBuf>) -> Self {
         Self { key_log: Some(path.into()), ..self }
@@ -197,7 +225,7 @@ impl ConnectOptions {
         Self { guests, ..self }
     }
 
-    /// Lets nobody join by the invites of this host after this time. Guests that are connected stay.
+    /// Revokes the invites of this host after this time. Connected guests stay.
     pub fn invites_valid_for(self, valid_for: Duration) -> Self {
         Self { valid_for: Some(valid_for), ..self }
     }

@@ -22,6 +22,8 @@ pub(super) type Around<'a, P> = NatLayer<'a, P>;
 /// A rendezvous or a host that was silent for this long after the search gave up will not answer. Paths that were tried have
 /// had their time.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// The same for a machine that comes back: the other one opens the room when it notices the silence.
+const REJOIN_PATIENCE: Duration = Duration::from_secs(10);
 
 /// The port of a STUN server for which none is named.
 const STUN_PORT: u16 = 3478;
@@ -65,6 +67,20 @@ pub(super) struct Paths {
     is_manual: bool,
     /// The text of manual signalling that is still to be written.
     owed: Option<Text>,
+    /// The name of the rendezvous.
+    name: Option<ServerName>,
+    /// The longest wait for a rendezvous or a host that was silent, after the search has given up.
+    patience: Duration,
+    relay: RelayPolicy,
+}
+
+/// The policies about relays, in a file.
+const RELAY_WORDS: [(RelayPolicy, &str); 3] =
+    [(RelayPolicy::Allow, "allow"), (RelayPolicy::Never, "never"), (RelayPolicy::Only, "only")];
+
+/// The policy about relays that a word in a file names.
+pub(super) fn read_relay(word: &str) -> Option<RelayPolicy> {
+    RELAY_WORDS.into_iter().find(|(_, known)| *known == word).map(|(policy, _)| policy)
 }
 
 /// A text of manual signalling.
@@ -76,7 +92,8 @@ enum Text {
 
 impl Paths {
     fn new(nat: NatTraversal, owed: Option<Text>) -> Self {
-        Self { nat, is_manual: owed.is_some(), owed }
+        let (name, patience, relay) = (None, PATIENCE, RelayPolicy::Allow);
+        Self { nat, is_manual: owed.is_some(), owed, name, patience, relay }
     }
 
     /// A host in its room at a rendezvous. A kept key keeps the room too.
@@ -92,7 +109,8 @@ impl Paths {
         (config.server_name, config.other_servers) = (name.cloned(), others);
         let nat = NatTraversal::host(config, server, &secret)?;
         let rendezvous = nat.rendezvous().ok_or(ConnectError::Options { why: "only a host has a room" })?;
-        Ok((Self::new(nat, None), rendezvous))
+        let relay = opening.options.relay;
+        Ok((Self { name: name.cloned(), relay, ..Self::new(nat, None) }, rendezvous))
     }
 
     /// A joiner at a rendezvous, which has `others` as addresses too.
@@ -100,10 +118,34 @@ impl Paths {
         opening: &Opening<'_>,
         rendezvous: &Rendezvous,
         others: Vec<SocketAddr>,
+        name: Option<&ServerName>,
     ) -> Result<Self, ConnectError> {
         let mut config = config(opening, Some(rendezvous.server))?;
         config.other_servers = others;
-        Ok(Self::new(NatTraversal::join(config, rendezvous)?, None))
+        let paths = Self::new(NatTraversal::join(config, rendezvous)?, None);
+        let patience = if opening.options.comes_back { REJOIN_PATIENCE } else { PATIENCE };
+        Ok(Self { name: name.cloned(), patience, relay: opening.options.relay, ..paths })
+    }
+
+    /// The policy about relays, as a word for a file.
+    pub(super) fn relay_word(&self) -> &'static str {
+        RELAY_WORDS.into_iter().find(|(policy, _)| *policy == self.relay).map_or("allow", |(_, word)| word)
+    }
+
+    /// The room that a secret gives at the rendezvous, and the name of the server if it has one.
+    pub(super) fn room_of(&self, secret: &[u8; 32]) -> Option<(Rendezvous, Option<ServerName>)> {
+        Some((self.nat.room_of(secret, self.name.as_ref())?, self.name.clone()))
+    }
+
+    /// Opens the room that a secret gives at the rendezvous, besides any other.
+    pub(super) fn open_room(&mut self, secret: &[u8; 32]) {
+        self.nat.open_room(secret, self.name.as_ref());
+    }
+
+    pub(super) fn close_room(&mut self, secret: &[u8; 32]) {
+        if let Some((Rendezvous { room, .. }, _)) = self.room_of(secret) {
+            self.nat.close_room(&room);
+        }
     }
 
     /// A host without a rendezvous, and its offer, unless that waits for a STUN server or for the router.
@@ -208,7 +250,7 @@ impl Paths {
     pub(super) fn failure(&self, now: Duration) -> Option<ConnectError> {
         let Progress::NoWay { why } = self.nat.progress() else { return None };
         let is_tried = matches!(why, NoWay::NoPath { .. } | NoWay::Unmapped { .. });
-        let patience = if is_tried { Duration::ZERO } else { PATIENCE };
+        let patience = if is_tried { Duration::ZERO } else { self.patience };
         let is_certain = self.nat.no_way_since().is_some_and(|since| now >= since + patience);
         is_certain.then(|| ConnectError::NoPath { why: why.to_string() })
     }

@@ -1,6 +1,6 @@
 //! Facts about peers and a connection, for a screen.
 
-use crate::connect::seal::Code;
+use crate::connect::seal::{Code, PlayerKey};
 use crate::protocol::texts;
 use core::time::Duration;
 use std::net::SocketAddr;
@@ -14,8 +14,11 @@ pub struct PeerInfo {
     pub addr: Option<SocketAddr>,
     /// The code that both players compare, on a connection by address once it is known.
     pub code: Option<Code>,
-    /// Whether it is certain who the peer is: by invite always, by address once a player has compared the code.
+    /// Whether it is certain who the peer is: by invite always, by address once a player has compared the code or the peer has proven
+    /// a key that [was asked for](crate::ConnectOptions::only).
     pub is_verified: bool,
+    /// The key that the other player has proven. It may come some packets after the connection; `None` if that player has none.
+    pub player: Option<PlayerKey>,
     /// Whether a relay carries the datagrams.
     pub is_relayed: bool,
     /// Whether this machine reaches the relay over TLS, because its network lets out no UDP: a lost packet delays those behind it by
@@ -26,7 +29,7 @@ pub struct PeerInfo {
 }
 
 texts! {
-    /// A hint why nobody answers, or why a guest does not get in. `Display` is a text for a player.
+    /// A hint why there is no answer, or why a guest cannot join. `Display` is a text for a player.
     #[non_exhaustive]
     pub Hint:
     /// Packets came that are not encrypted.
@@ -35,7 +38,7 @@ texts! {
     Encrypted = "The other side encrypts, and this one does not.",
     /// Packets of another version of the encryption came.
     OtherVersion = "The other side encrypts in another way: both need the same version of the game.",
-    /// Somebody asked with another key, such as that of an old invite.
+    /// A joiner used another key, such as that of an old invite.
     OtherInvite = "Somebody tried to join with another invite. Send the newest one.",
 }
 
@@ -47,7 +50,7 @@ pub struct ConnectionStats {
     pub connections: u64,
     /// Key exchanges that a host has computed.
     pub handshakes: u64,
-    /// Datagrams that were dropped because they were forged, replayed, malformed or of nobody here.
+    /// Datagrams that were dropped because they were forged, replayed, malformed or of an unknown connection.
     pub refused: u64,
     /// Searches for a path.
     pub searches: u64,

@@ -24,7 +24,7 @@ pub(super) struct Ports {
     since: Duration,
     /// The router has answered.
     is_settled: bool,
-    /// Nobody forwards the port, or not any more.
+    /// The port is not forwarded, or not any more.
     is_over: bool,
 }
 
@@ -92,7 +92,7 @@ impl Ports {
     }
 }
 
-/// Whether a host with these options asks its router. One that takes whoever knows its address is for a LAN. A player who has named a
+/// Whether a host with these options asks its router. One that accepts joiners by address is for a LAN. A player who has named a
 /// public address has a router that forwards the port already.
 fn is_wanted(options: &ConnectOptions) -> bool {
     let is_invited = matches!(options.access, Access::Invited | Access::Manual);
@@ -103,6 +103,8 @@ fn is_wanted(options: &ConnectOptions) -> bool {
 mod tests {
     use super::super::paths::RelayPolicy;
     use super::*;
+    use crate::net::router::Route;
+    use std::net::Ipv4Addr;
 
     #[test]
     fn host_by_invite_or_offer_alone_asks_its_router() {
@@ -125,5 +127,34 @@ mod tests {
     fn socket_at_loopback_asks_no_router() {
         let bound = "127.0.0.1:7000".parse().unwrap();
         assert!(Ports::open(&ConnectOptions::new(), Duration::ZERO, bound, &[bound]).is_none());
+    }
+
+    /// The port of a socket at loopback, which no router forwards.
+    fn asking() -> Ports {
+        let route = Route { own: Ipv4Addr::LOCALHOST, gateway: Ipv4Addr::LOCALHOST, is_known: true };
+        let thread = RouterThread::start(route.own, PortMapping::new(route, 7_000, [1; 12])).unwrap();
+        let (here, since) = (Here::new(&[], &[]), Duration::from_secs(5));
+        Ports { thread, here, nonce: [1; 12], since, is_settled: false, is_over: false }
+    }
+
+    #[test]
+    fn offer_waits_three_seconds_for_a_router_that_has_not_answered() {
+        let mut ports = asking();
+        assert!(ports.delays_offer(Duration::from_millis(7_999)));
+        assert!(!ports.delays_offer(Duration::from_secs(8)));
+        ports.is_settled = true;
+        assert!(!ports.delays_offer(Duration::from_secs(6)), "it has answered");
+        (ports.is_settled, ports.is_over) = (false, true);
+        assert!(!ports.delays_offer(Duration::from_secs(6)), "it will not answer");
+    }
+
+    #[test]
+    fn released_port_brings_no_more_news() {
+        let mut ports = asking();
+        assert!(!ports.is_over());
+        ports.release();
+        ports.thread.wait(Duration::from_secs(20));
+        assert!(ports.poll().is_none());
+        assert!(ports.is_over() && !ports.is_settled);
     }
 }

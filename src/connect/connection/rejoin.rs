@@ -1,11 +1,18 @@
 //! Coming back to a match on another connection.
+//!
+//! The machine that waits is a host once more, by a key that only the two of the match know. It is asked at the address at which it was
+//! last seen, and in a room at the rendezvous that the key gives: the same for host and joiner, whichever of them comes back.
 
+use super::invites::Ways;
 use super::options::{Access, Key};
-use super::{ConnectError, ConnectOptions, Connection};
-use crate::Invite;
+use super::paths::read_relay;
+use super::{ConnectOptions, Connection};
 use crate::connect::seal::{Seal, public_rejoin_key};
 use crate::net::Datagrams;
 use std::net::SocketAddr;
+
+/// The policy about relays of a connection that finds no paths.
+const NO_POLICY: &str = "allow";
 
 impl<D: Datagrams> Connection<D> {
     /// The private key that only this machine and the peer at this address know; `None` without encryption.
@@ -18,9 +25,29 @@ impl<D: Datagrams> Connection<D> {
         self.port
     }
 
-    /// Admits the holder of this key, which was in the match before. `false` if that is not possible.
+    /// The policy about relays, as a word for a file.
+    pub(crate) fn relay_word(&self) -> &'static str {
+        self.layers.paths().map_or(NO_POLICY, |paths| paths.relay_word())
+    }
+
+    /// The text by which this machine joins the peer at an inner address, once that admits the holder of the key: with its address,
+    /// unless that is on a relay, and with the room that the key gives at the rendezvous. `None` if there is neither.
+    pub(crate) fn rejoin_text(&self, key: [u8; 32], peer: SocketAddr) -> Option<String> {
+        let info = self.peer(peer);
+        let addresses = info.addr.filter(|_| !info.is_relayed).into_iter().collect();
+        let (rendezvous, name) = self.layers.paths().and_then(|paths| paths.room_of(&key)).unzip();
+        let named = name.flatten().zip(rendezvous.map(|rendezvous| rendezvous.room));
+        let ways = Ways { addresses, rendezvous, named };
+        ways.invite(public_rejoin_key(key)).ok().map(|invite| invite.to_string())
+    }
+
+    /// Admits the holder of this key, which was in the match before, and waits for it at the rendezvous. `false` if that is not possible.
     pub(crate) fn admit_rejoiner(&mut self, key: [u8; 32]) -> bool {
-        self.layers.seal_mut().is_some_and(|seal| seal.admit_rejoiner(key).is_ok())
+        let is_admitted = self.layers.seal_mut().is_some_and(|seal| seal.admit_rejoiner(key).is_ok());
+        if let Some(paths) = self.layers.paths_mut().filter(|_| is_admitted) {
+            paths.open_room(&key);
+        }
+        is_admitted
     }
 
     /// Admits the holder of this key no longer.
@@ -29,22 +56,23 @@ impl<D: Datagrams> Connection<D> {
             Seal::dismiss_rejoiner(seal, key);
         }
     }
-}
 
-impl ConnectOptions {
-    /// The options of a machine that comes back, from the port that it had.
-    pub(crate) fn to_rejoin(&self, port: u16) -> Self {
-        let bind = SocketAddr::new(self.bind.ip(), port);
-        let (access, key, rendezvous) = (Access::Invited, Key::New, None);
-        Self { access, key, rendezvous, leaves_addresses_out: false, bind, ..self.clone() }
+    /// Leaves the room at the rendezvous that this key gives.
+    pub(crate) fn close_rejoin_room(&mut self, key: [u8; 32]) {
+        if let Some(paths) = self.layers.paths_mut() {
+            paths.close_room(&key);
+        }
     }
 }
 
-/// The text by which a machine joins the one that waits for it at this address.
-///
-/// # Errors
-/// If there is no such address.
-pub(crate) fn rejoin_text(key: [u8; 32], peer: SocketAddr) -> Result<String, ConnectError> {
-    let invite = Invite::new(public_rejoin_key(key), [peer]);
-    invite.map(|invite| invite.to_string()).map_err(|error| ConnectError::Text { why: error.to_string() })
+impl ConnectOptions {
+    /// The options of a machine that comes back, from the port that it had and with the same policy about relays.
+    pub(crate) fn to_rejoin(&self, port: u16, relay: &str) -> Self {
+        let bind = SocketAddr::new(self.bind.ip(), port);
+        let (access, key, rendezvous) = (Access::Invited, Key::New, None);
+        let relay = read_relay(relay).unwrap_or(self.relay);
+        // The key of the match proves who is there.
+        let (only, leaves_addresses_out, comes_back) = (Vec::new(), false, true);
+        Self { access, key, rendezvous, relay, only, leaves_addresses_out, bind, comes_back, ..self.clone() }
+    }
 }

@@ -20,7 +20,7 @@ pub enum InviteError {
         /// The version in the text.
         version: u16,
     },
-    /// A character that no invite has.
+    /// A character that is not allowed in an invite.
     Character {
         /// The character.
         character: char,
@@ -39,17 +39,17 @@ pub enum InviteError {
         /// The most characters that an invite has.
         max: usize,
     },
-    /// The checksum does not fit.
+    /// The checksum is wrong.
     Checksum {
         /// The single mistake that explains it.
         mistake: Mistake,
     },
-    /// The checksum fits, and the content does not follow the format.
+    /// The checksum is right, but the content does not follow the format.
     Malformed {
         /// The rule that it breaks.
         rule: &'static str,
     },
-    /// An address that nobody can join.
+    /// An address that cannot be joined.
     Address {
         /// The address.
         addr: SocketAddr,
@@ -100,23 +100,23 @@ impl InviteError {
             }
             Self::Character { character, at } => {
                 let character = shown(character.encode_utf8(&mut [0; 4])).to_string();
-                write!(f, "character {at} of the {noun} is '{character}', which no {noun} has")
+                write!(f, "character {at} of the {noun} is '{character}', which is not allowed")
             }
             Self::TooShort { characters, needed } => {
-                write!(f, "the {noun} is cut: {characters} of at least {needed} characters are there")
+                write!(f, "the {noun} is cut off: it has {characters} of at least {needed} characters")
             }
             Self::TooLong { max } => write!(f, "the {noun} is too long: none has more than {max} characters"),
             Self::Checksum { mistake: Mistake::Unknown } => {
-                write!(f, "the {noun} has a mistake: its checksum does not fit")
+                write!(f, "the {noun} has a typing error: its checksum is wrong")
             }
             Self::Checksum { mistake: Mistake::Character(at) } => {
-                write!(f, "the {noun} has a mistake: character {at} seems to be wrong")
+                write!(f, "the {noun} has a typing error: character {at} seems to be wrong")
             }
             Self::Checksum { mistake: Mistake::Swapped(at) } => {
-                write!(f, "the {noun} has a mistake: characters {at} and {} seem to be swapped", at + 1)
+                write!(f, "the {noun} has a typing error: characters {at} and {} seem to be swapped", at + 1)
             }
-            Self::Malformed { rule } => write!(f, "the {noun} was made wrongly: {rule}"),
-            Self::Address { addr, obstacle } => write!(f, "nobody can join {addr}: {obstacle}"),
+            Self::Malformed { rule } => write!(f, "the {noun} is malformed: {rule}"),
+            Self::Address { addr, obstacle } => write!(f, "{addr} cannot be joined: {obstacle}"),
             Self::TooManyAddresses => {
                 write!(
                     f,

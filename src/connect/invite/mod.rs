@@ -59,7 +59,7 @@ const _: () = assert!(characters_for(MAX_BITS) + CHECKSUM_LEN <= MAX_CHARACTERS)
 /// without I, L, O and U; either case is read, look-alikes are read as the characters that they look like, and white space
 /// is skipped. The last six characters are a checksum: every wrong character and every swap of neighbours is noticed.
 ///
-/// The key is that of the host. Whoever knows it may join, and cannot pose as the host; `Debug` does not show it.
+/// The key is the host's public key. It grants the right to join, and does not allow anyone to impersonate the host; `Debug` does not show it.
 ///
 /// ```
 /// use rebout::{Invite, InviteError};
@@ -89,7 +89,7 @@ pub struct Invite {
 /// The host's room at a rendezvous.
 type Room = [u8; 16];
 
-/// The place where a host can be asked for that has no address of its own.
+/// The rendezvous of a host that has no reachable address.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Rendezvous {
     /// The server.
@@ -103,7 +103,7 @@ impl Invite {
     ///
     /// # Errors
     ///
-    /// For an address that nobody can join, for more than [`MAX_ADDRESSES_PER_FAMILY`] of a family, and for none at all.
+    /// For an address that cannot be joined, for more than [`MAX_ADDRESSES_PER_FAMILY`] of a family, and for none at all.
     pub fn new(key: [u8; 32], addresses: impl IntoIterator<Item = SocketAddr>) -> Result<Self, InviteError> {
         Self::of(key, addresses, Parts::default())
     }
@@ -164,7 +164,7 @@ impl Invite {
         Ok(invite)
     }
 
-    /// The key of the host. It is the right to join: show it to nobody.
+    /// The key of the host. It grants the right to join: keep it secret.
     #[must_use]
     pub fn key(&self) -> &[u8; 32] {
         &self.key
@@ -204,7 +204,7 @@ impl Invite {
         self.parts.broadcast
     }
 
-    /// The same invite for a single guest: after that one is connected, the host admits nobody else by it.
+    /// The same invite for a single guest: after that one is connected, the host revokes it.
     #[must_use]
     pub fn for_one(mut self) -> Self {
         self.parts.terms.is_for_one = true;
@@ -231,7 +231,7 @@ impl Invite {
         self.parts.terms.is_for_one
     }
 
-    /// The second since 1970 (UTC) from which nobody is admitted any more.
+    /// The second since 1970 (UTC) at which it expires.
     #[must_use]
     pub fn expires_at(&self) -> Option<u32> {
         self.parts.terms.expires_at
@@ -366,18 +366,16 @@ fn read(values: &[u8]) -> Result<Invite, InviteError> {
     }
 }
 
-/// The address as a guest sees it, or the reason why nobody can join it. Loopback is fine: the guest may be on the same
+/// The address as a guest sees it, or the reason why it cannot be joined. Loopback is fine: the guest may be on the same
 /// machine.
 fn joinable(addr: SocketAddr) -> Result<SocketAddr, InviteError> {
     let mut addr = canonical(addr);
     let obstacle = match addr.ip() {
-        ip if ip.is_unspecified() => "it stands for every address of a machine",
+        ip if ip.is_unspecified() => "it is the unspecified address",
         ip if ip.is_multicast() => "it is a multicast address",
         IpAddr::V4(v4) if v4.is_broadcast() => "it is the broadcast address",
-        IpAddr::V6(v6) if v6.is_unicast_link_local() => {
-            "it means something else on every machine (link-local)"
-        }
-        _ if addr.port() == 0 => "port 0 is none",
+        IpAddr::V6(v6) if v6.is_unicast_link_local() => "it is a link-local address",
+        _ if addr.port() == 0 => "port 0 is invalid",
         _ => {
             if let SocketAddr::V6(v6) = &mut addr {
                 v6.set_scope_id(0);

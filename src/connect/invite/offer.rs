@@ -31,7 +31,7 @@ pub struct Answer {
 }
 
 impl Offer {
-    /// The key of the host, for the joiner's seal. It is the right to join: show it to nobody.
+    /// The key of the host, for the joiner's seal. It grants the right to join: keep it secret.
     #[must_use]
     pub fn key(&self) -> &[u8; 32] {
         &self.key

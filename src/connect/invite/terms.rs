@@ -7,7 +7,7 @@ use super::base32::{Reader, Writer};
 pub(super) struct Terms {
     /// Whether it is for a single guest.
     pub(super) is_for_one: bool,
-    /// The second since 1970 from which nobody is admitted any more.
+    /// The second since 1970 at which it expires.
     pub(super) expires_at: Option<u32>,
 }
 

@@ -275,7 +275,7 @@ impl Allocation {
     }
 
     /// Lets the relay take datagrams of a machine that a peer has named. A peer gets at most half of the room that others leave:
-    /// whoever names machines without end must not keep the next guest from the relay.
+    /// a peer that names many addresses must not keep the next guest from the relay.
     pub(super) fn permit(&mut self, now: Time, ip: IpAddr, named_by: SocketAddr) {
         let known = self.permitted.iter().any(|one| one.ip == ip);
         let named = self.permitted.iter().filter(|one| one.named_by == named_by).count();

@@ -274,7 +274,7 @@ fn run(seed: u32) -> Run {
     run
 }
 
-/// An answer to the first request needs no integrity: whoever sees that request can forge it.
+/// An answer to the first request needs no integrity: an observer of that request can forge it.
 #[test]
 fn a_nonce_with_a_character_of_two_bytes_is_refused() {
     let mut allocation = allocation();

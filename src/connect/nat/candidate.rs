@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 /// The most candidates that a signal brings.
 pub(super) const MAX_CANDIDATES: usize = 8;
-/// The most candidates of one IP address: more would only make us send more to whoever has it.
+/// The most candidates of one IP address: it bounds the packets that a third party at that address gets.
 const MAX_PER_IP: usize = 2;
 /// The most own addresses in a signal, so that a reflexive and a relayed one have room.
 pub(super) const MAX_HOST: usize = 5;
@@ -28,7 +28,7 @@ pub(super) struct Candidate {
     pub(super) addr: SocketAddr,
 }
 
-/// Whether anything may be sent to an address that somebody else has named. Loopback and link-local addresses mean this
+/// Whether anything may be sent to an address that another machine has named. Loopback and link-local addresses mean this
 /// machine or another one on everybody's own link, the made-up addresses of paths are ours, and those of streams are servers'.
 pub(super) fn is_admissible(addr: SocketAddr) -> bool {
     let ip = addr.ip();
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_mean_something_else_to_everybody_are_refused() {
+    fn loopback_and_link_local_candidates_are_refused() {
         let refused = [
             "127.0.0.1:7000",
             "0.0.0.0:7000",

@@ -5,7 +5,7 @@ use super::observed::Observed;
 use super::origin::Origin;
 use super::signal::{Credentials, OwnPart, Signal};
 use super::{NatConfig, RelayPolicy};
-use crate::connect::seal::{Random, SealError};
+use crate::connect::seal::{Random, Randomness, SealError};
 use crate::protocol::canonical;
 use std::net::SocketAddr;
 
@@ -124,6 +124,11 @@ impl Endpoint {
             theirs.retain(|candidate| candidate.kind != Kind::Relayed);
         }
         theirs
+    }
+
+    /// A source of random bytes of its own.
+    pub(super) fn draw_source(&mut self) -> Randomness {
+        Randomness::Given(self.random.next_32())
     }
 
     /// The identifier of a question to a server.

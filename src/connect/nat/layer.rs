@@ -95,7 +95,7 @@ impl<'a, P: Protocol> NatLayer<'a, P> {
         Self { nat, seal, inner }
     }
 
-    /// Takes a datagram from the relay's address: of itself, or of somebody behind it. `false` if it is neither: a rendezvous that
+    /// Takes a datagram from the relay's address: its own, or one that it relays. `false` if it is neither: a rendezvous that
     /// lies may name the peer's address as the relay's, and the peer's datagrams are then ordinary ones.
     fn relayed(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) -> bool {
         match self.nat.relay.handle(now, from, datagram) {
@@ -179,6 +179,7 @@ mod tests {
     use super::super::{NatConfig, RelayPolicy};
     use super::*;
     use crate::connect::seal::Randomness;
+    use crate::protocol::time::Span;
     use crate::{Config, Lobby};
 
     fn at(text: &str) -> SocketAddr {
@@ -217,6 +218,20 @@ mod tests {
             let mut layer = nat.around(&mut seal, &mut lobby);
             layer.handle_datagram(Duration::ZERO, at("192.0.2.2:7000"), &[first; 60]);
             assert_eq!(nat.poll_timeout().is_some(), stirs, "{first:02X}");
+        }
+    }
+
+    #[test]
+    fn timeout_is_the_soonest_of_protocol_seal_and_paths() {
+        let mut nat = nat(RelayPolicy::Allow);
+        let mut seal = Seal::host(Randomness::Seeded(2)).unwrap();
+        let mut lobby = Lobby::host(Config::new(7)).unwrap();
+        let inner = [lobby.poll_timeout(), seal.poll_timeout()].into_iter().flatten().min();
+        for millis in [1, 3_600_000] {
+            nat.outbox.idle_until(Time::ZERO + Span::from_millis(millis));
+            let own = Some(Duration::from_millis(millis));
+            let soonest = inner.map_or(own, |inner| own.map(|own| own.min(inner)));
+            assert_eq!(nat.around(&mut seal, &mut lobby).poll_timeout(), soonest);
         }
     }
 }

@@ -18,7 +18,7 @@
 //! | `signalling.rs`, `route.rs`, `manual.rs`, `mapping.rs` | how the first signals travel: through a rendezvous, over UDP or a stream, or as texts of the players, with the mapped address that a STUN server sees |
 //! | `port_mapping/` | a port that the router forwards, with the feature `udp` |
 //! | `gathering.rs` | peers that wait for our signal until our candidates are gathered |
-//! | `seeking.rs` | signals through the rendezvous: late candidates, and peers to which no path works any more |
+//! | `recovery.rs` | signals through the rendezvous: late candidates, and peers to which no path works any more |
 //! | `searches.rs`, `budget.rs` | the searches for all peers; a rate limit on checks to machines that do not answer |
 //! | `search.rs` | the search for one peer: `negotiation.rs` its signals, `carrier.rs` their way through the rendezvous, `nomination.rs` the path that the seal is told of, `fallbacks.rs` |
 //! | `checks.rs`, `results.rs`, `origin.rs` | connectivity checks, by the ICE agent of `is`; their results; its clock |
@@ -74,13 +74,13 @@ mod paths;
 mod port_mapping;
 mod probe;
 mod progress;
+mod recovery;
 mod relay;
 mod report;
 mod results;
 mod route;
 mod search;
 mod searches;
-mod seeking;
 mod signal;
 mod signalling;
 mod stats;
@@ -202,13 +202,7 @@ impl NatTraversal {
     /// # Errors
     /// If the operating system has no random bytes.
     pub fn host(config: NatConfig, server: SocketAddr, secret: &[u8; 32]) -> Result<Self, SealError> {
-        let registration = match &config.server_name {
-            None => Registration::new(server, secret, config.randomness)?,
-            Some(server_name) => {
-                let name = (server_name.name(), server_name.port());
-                Registration::named(server, name, secret, config.randomness)?
-            }
-        };
+        let registration = registration(server, config.server_name.as_ref(), secret, config.randomness)?;
         Self::new(config, Signalling::new(Client::Host(Box::new(registration))), Manual::default())
     }
 
@@ -238,6 +232,30 @@ impl NatTraversal {
     pub fn join_manual(config: NatConfig, offer: &Offer) -> Result<Self, SealError> {
         let manual = Manual::joiner(offer, config.stun.map(canonical));
         Self::new(config, Signalling::new(Client::Manual { is_host: false }), manual)
+    }
+
+    /// The room that a secret gives at the rendezvous of this machine, or at the server with this name. `None` without a rendezvous.
+    #[must_use]
+    pub fn room_of(&self, secret: &[u8; 32], name: Option<&ServerName>) -> Option<Rendezvous> {
+        let server = self.signalling.server()?;
+        // Nothing is drawn.
+        let room = registration(server, name, secret, Randomness::Given([0; 32])).ok()?.room();
+        Some(Rendezvous { server, room })
+    }
+
+    /// Opens [one more room](Self::room_of) at the rendezvous of this machine, host or joiner. Its guests are admitted by the keys of the
+    /// seal. `false` without a rendezvous.
+    pub fn open_room(&mut self, secret: &[u8; 32], name: Option<&ServerName>) -> bool {
+        let Some(server) = self.signalling.server() else { return false };
+        let Ok(room) = registration(server, name, secret, self.endpoint.draw_source()) else { return false };
+        self.signalling.open_room(room);
+        self.outbox.stir();
+        true
+    }
+
+    /// Registers a room that was [opened](Self::open_room) no longer.
+    pub fn close_room(&mut self, room: &[u8; 16]) {
+        self.signalling.close_room(room);
     }
 
     fn new(config: NatConfig, mut signalling: Signalling, manual: Manual) -> Result<Self, SealError> {
@@ -346,7 +364,7 @@ impl NatTraversal {
         self.manual.offer().is_some()
     }
 
-    /// When NAT traversal itself has something to send, whatever the seal and the protocol inside it have.
+    /// When NAT traversal itself has something to send, apart from the seal and the protocol inside it.
     #[inline]
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Duration> {
@@ -400,6 +418,19 @@ impl NatTraversal {
     #[must_use]
     pub fn stats(&self) -> NatStats {
         NatStats { searches: self.endpoint.searches(), overhead_bytes: self.outbox.bytes(), ..self.stats }
+    }
+}
+
+/// The registration of the room that a secret gives at a server.
+fn registration(
+    server: SocketAddr,
+    name: Option<&ServerName>,
+    secret: &[u8; 32],
+    randomness: Randomness,
+) -> Result<Registration, SealError> {
+    match name {
+        None => Registration::new(server, secret, randomness),
+        Some(name) => Registration::named(server, (name.name(), name.port()), secret, randomness),
     }
 }
 

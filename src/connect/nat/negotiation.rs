@@ -253,4 +253,16 @@ mod tests {
         one.answer(at(99_900), &signal(&two));
         assert!(!one.take_due(at(99_900)), "it wants no answer");
     }
+
+    #[test]
+    fn repeated_signal_wants_an_answer_and_has_twelve_attempts() {
+        let (mut one, mut two) = (Negotiation::new(at(0), part(1)), Negotiation::new(at(0), part(2)));
+        two.take(at(0), &signal(&one));
+        one.take(at(0), &signal(&two));
+        assert!(one.has_arrived() && !signal(&one).wants_answer);
+        one.repeat(at(10_000));
+        assert!(!one.has_arrived() && signal(&one).wants_answer);
+        let sent: Vec<u64> = (10_000..40_000).filter(|ms| one.take_due(at(*ms))).collect();
+        assert_eq!((sent[..3].to_vec(), sent.len()), (vec![10_000, 10_150, 10_450], 12));
+    }
 }

@@ -27,7 +27,7 @@ pub(super) struct Seen {
 }
 
 impl Probe {
-    /// A question with an identifier that nobody can guess: who cannot see it cannot answer it.
+    /// A request with a random identifier: only a machine that sees it can answer it.
     pub(super) fn new(now: Time, server: SocketAddr, id: Id) -> Self {
         Self { server, id, asked: 0, asked_at: now, due: Some(now) }
     }

@@ -84,7 +84,7 @@ pub enum NoWay {
         /// The reason.
         why: Denial,
     },
-    /// Somebody forges packets of the rendezvous to get a host's room.
+    /// Packets of the rendezvous are forged to take over a host's room.
     Contested,
     /// The rendezvous answers, the host does not.
     HostSilent,
@@ -189,22 +189,22 @@ impl fmt::Display for NoWay {
         match self {
             Self::RendezvousSilent { server } => write!(
                 f,
-                "The rendezvous at {server} does not answer. Ask whoever runs it, or check that UDP is not blocked here."
+                "The rendezvous at {server} does not answer. Ask its operator, or check that UDP is not blocked here."
             ),
             Self::NoStream { server, why } => {
                 let ip = server.ip();
                 write!(f, "The server at {ip} does not answer over UDP, and over TLS {why}. ")?;
                 f.write_str(if why.is_about_certificate() {
-                    "Ask whoever runs it; somebody in this network may also be reading its connections."
+                    "Ask its operator; a proxy in this network may also be intercepting connections."
                 } else {
-                    "Ask whoever runs it, or use another network."
+                    "Ask its operator, or use another network."
                 })
             }
             Self::Denied { why } => {
-                write!(f, "The rendezvous refused the connection: {why}. Ask whoever runs it, or try another one.")
+                write!(f, "The rendezvous refused the connection: {why}. Ask its operator, or try another one.")
             }
             Self::Contested => f.write_str(
-                "Somebody is forging packets of the rendezvous to claim this room, and guests may not find it. Use \
+                "Packets of the rendezvous are being forged to claim this room, and guests may not find it. Use \
                  another network, or send an invite with the address of this machine.",
             ),
             Self::HostSilent => f.write_str(
@@ -243,14 +243,14 @@ impl fmt::Display for NoWay {
                         "Ask for a match with a relay, or forward a UDP port on one of the routers."
                     }
                     RelayOutcome::Silent { .. } => {
-                        "Ask whoever runs the relay whether it works, and check that UDP is not blocked."
+                        "Ask the operator of the relay whether it works, and check that UDP is not blocked."
                     }
                     RelayOutcome::Refused { .. } => {
-                        "Ask whoever runs it whether its secret is that of the rendezvous, and whether its quota is \
+                        "Ask its operator whether its secret is that of the rendezvous, and whether its quota is \
                          used up."
                     }
                     RelayOutcome::Tried => {
-                        "Ask whoever runs the relay whether it works, and check that UDP is not blocked."
+                        "Ask the operator of the relay whether it works, and check that UDP is not blocked."
                     }
                 })
             }
@@ -264,7 +264,7 @@ impl fmt::Display for NoWay {
                  its address outside of the router. Name another one, forward a UDP port, or ask for a rendezvous."
             ),
             Self::RelayLost => f.write_str(
-                "The relay that carried the match does not answer any more. Ask whoever runs it, or try again.",
+                "The relay that carried the match does not answer any more. Ask its operator, or try again.",
             ),
         }
     }
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_to_ask_for_is_said_where_there_is_no_way() {
+    fn missing_path_comes_with_advice() {
         let server = "192.0.2.1:7400".parse().unwrap();
         let all = [
             NoWay::RendezvousSilent { server },
@@ -325,17 +325,14 @@ mod tests {
             (RelayOutcome::NotAllowedThere, "the other player allows no relay. Ask"),
             (
                 RelayOutcome::Silent { server, stream: None },
-                "the relay at 192.0.2.1:3478 does not answer. Ask whoever runs",
+                "the relay at 192.0.2.1:3478 does not answer. Ask the operator",
             ),
             (
                 RelayOutcome::Silent { server, stream: Some(Notice::WrongName) },
-                "does not answer over UDP, and over TLS its certificate is for another name. Ask whoever runs",
+                "does not answer over UDP, and over TLS its certificate is for another name. Ask the operator",
             ),
-            (
-                RelayOutcome::Refused { server },
-                "refuses this machine. Ask whoever runs it whether its secret",
-            ),
-            (RelayOutcome::Tried, "not even through the relay. Ask whoever runs"),
+            (RelayOutcome::Refused { server }, "refuses this machine. Ask its operator whether its secret"),
+            (RelayOutcome::Tried, "not even through the relay. Ask the operator"),
         ] {
             let text = NoWay::NoPath { relay, symmetric: [false; 2] }.to_string();
             assert!(text.contains(words), "{text}");

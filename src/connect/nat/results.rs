@@ -55,7 +55,7 @@ impl Results {
     }
 
     /// Notes a check of the peer, whose address it has `named` or not. `false` if it may not add one more path: its source may
-    /// be anybody who has recorded it.
+    /// be a replay.
     pub(super) fn note_request(&mut self, path: Path, named: bool) -> bool {
         self.heard = true;
         let discovered = self.paths.iter().filter(|checked| checked.discovered).count();
@@ -81,7 +81,7 @@ impl Results {
     /// Notes a check of ours. `false` if the path has had as many as it gets without an answer.
     pub(super) fn note_check(&mut self, now: Time, path: Path, message: &[u8]) -> bool {
         let checked = self.entry(path, false);
-        // Whoever checks us from an address that it has named is there, and its answers may be lost.
+        // A peer that checks us from an address that it has named receives there, and its answers may be lost.
         let max = MAX_UNANSWERED * (1 + checked.came.min(MAX_ROUNDS - 1));
         if checked.sent >= max && checked.answered.is_none() {
             return false;

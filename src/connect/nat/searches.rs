@@ -37,7 +37,7 @@ pub(super) struct Searches {
     restart_at: Time,
     /// When the relay may be asked again, and how long after that the next time.
     ask: (Time, Span),
-    /// Since when there has been nobody to search for.
+    /// Since when there has been no search.
     empty_since: Option<Time>,
 }
 
@@ -82,10 +82,6 @@ impl Searches {
         self.max.spectators = usize::from(spectators).min(MAX_SEARCHES);
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Search> {
         self.list.iter_mut()
     }
@@ -109,11 +105,6 @@ impl Searches {
         let others = || self.list.iter().filter(|search| !watches(search.inner()));
         let connected = others().rfind(|search| search.is_connected());
         connected.or_else(|| others().rfind(|search| search.began_at().is_some()))
-    }
-
-    /// Whether any peer's signal has come.
-    pub(super) fn has_begun(&self) -> bool {
-        self.list.iter().any(|search| search.began_at().is_some())
     }
 
     pub(super) fn add(&mut self, search: Search) {
@@ -153,7 +144,9 @@ impl Searches {
 
     /// Ends the searches for guests that are gone. A joiner has one host only, and keeps its search.
     pub(super) fn leave_guests(&mut self, now: Time, seal: &mut Seal) {
+        let host = seal.target();
         let is_gone = |search: &mut Search| match idle(now, seal, search) {
+            _ if host == Some(search.inner()) => false,
             Some(idle) => search.is_connected() && idle >= GONE,
             None => true,
         };
@@ -217,7 +210,7 @@ impl Searches {
         now >= ask_at
     }
 
-    /// Whether there has been nobody to search for, and nobody `waiting`, for a while.
+    /// Whether there has been no search, and no guest `waiting`, for a while.
     pub(super) fn are_idle(&mut self, now: Time, waiting: usize) -> bool {
         if waiting > 0 || !self.list.is_empty() {
             self.empty_since = None;

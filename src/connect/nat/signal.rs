@@ -190,9 +190,9 @@ mod tests {
     }
 
     #[test]
-    fn the_signal_on_the_page_is_this_one() {
-        let page = include_str!("../../../docs/PATHS.md");
-        let block = page.split("```signal\n").nth(1).unwrap().split("```").next().unwrap();
+    fn signal_vector_is_what_the_code_writes() {
+        let vectors = include_str!("../../../docs/vectors/rendezvous.txt");
+        let block = vectors.split("[signal]\n").nth(1).unwrap().split("\n\n").next().unwrap();
         let digits = block.lines().flat_map(|line| line.split(';').next().unwrap().split_whitespace());
         let text: Vec<u8> = digits.map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
         let candidate = Candidate { kind: Kind::Reflexive, addr: "203.0.113.9:7000".parse().unwrap() };
@@ -205,5 +205,16 @@ mod tests {
     fn credentials_are_not_printed() {
         assert!(!format!("{:?}", signal(1)).contains("AHOV"), "{:?}", signal(1));
         assert_eq!(signal(1).credentials.for_ice().ufrag, "AHOV");
+    }
+
+    #[test]
+    fn signal_of_more_candidates_than_fit_has_the_first() {
+        let whole = signal(MAX_CANDIDATES + 1);
+        let read = Signal::decode(&whole.encode()).unwrap();
+        assert_eq!(read.candidates, whole.candidates[..MAX_CANDIDATES]);
+        let mut text = signal(MAX_CANDIDATES).encode();
+        text[HEAD_LEN - 1] += 1;
+        let one_more = text[HEAD_LEN..HEAD_LEN + 7].to_vec();
+        assert_eq!(Signal::decode(&[text, one_more].concat()), None, "one too many");
     }
 }

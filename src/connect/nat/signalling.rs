@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 
 /// Credentials for the relay are asked for again after this long: a new allocation in the middle of a match needs fresh ones.
 const RENEW_AFTER: Span = Span::from_secs(300);
-/// A joiner whose INIT nobody has answered asks for a new ticket after this long. A host may have registered its room anew.
+/// A joiner whose INIT was not answered asks for a new ticket after this long. The host may have registered its room again.
 const ASK_AGAIN_AFTER: Span = Span::from_secs(1);
 /// The other addresses of a rendezvous are asked too after this long without an answer of the first.
 const OTHERS_AFTER: Span = Span::from_secs(1);
@@ -21,6 +21,8 @@ const RENDEZVOUS: u8 = 0xE8;
 #[derive(Debug)]
 pub(super) struct Signalling {
     client: Client,
+    /// Rooms of this machine at the same rendezvous, besides the one of the client.
+    rooms: Vec<Registration>,
     /// The joiner's ticket, once it has one.
     ticket: Option<u64>,
     posted: Posted,
@@ -69,6 +71,7 @@ impl Signalling {
     pub(super) fn new(client: Client) -> Self {
         Self {
             client,
+            rooms: Vec::new(),
             ticket: None,
             posted: Posted::default(),
             renew_at: Time::ZERO + RENEW_AFTER,
@@ -139,6 +142,19 @@ impl Signalling {
             Client::Joiner(post) => post.begin_anew(),
             Client::Manual { .. } => {}
         }
+        self.rooms.iter_mut().for_each(Registration::refresh);
+    }
+
+    /// Opens one more room at the rendezvous. Its guests are told of like those of a host.
+    pub(super) fn open_room(&mut self, room: Registration) {
+        if self.rooms.iter().all(|one| one.room() != room.room()) {
+            self.rooms.push(room);
+        }
+    }
+
+    /// Registers a room no longer: the server forgets it.
+    pub(super) fn close_room(&mut self, room: &[u8; 16]) {
+        self.rooms.retain(|one| one.room() != *room);
     }
 
     pub(super) fn first_progress(&self) -> Progress {
@@ -194,21 +210,25 @@ impl Signalling {
             Client::Joiner(post) => post.handle_datagram(now.into(), server, datagram),
             Client::Manual { .. } => {}
         }
+        // Each knows its own by their nonces.
+        self.rooms.iter_mut().for_each(|room| room.handle_datagram(now.into(), server, datagram));
     }
 
     /// Lets time pass. `ticket` draws a new ticket of a host.
-    pub(super) fn run(&mut self, now: Time, ticket: impl FnOnce() -> Option<u64>) {
+    pub(super) fn run(&mut self, now: Time, mut ticket: impl FnMut() -> Option<u64>) {
         if self.route.run(now) {
             self.begin_anew();
         }
-        match &mut self.client {
-            Client::Host(registration) => {
-                if registration.wants_ticket(now.into())
-                    && let Some(ticket) = ticket()
-                {
-                    registration.set_ticket(ticket);
-                }
+        let mut renew = |registration: &mut Registration| {
+            if registration.wants_ticket(now.into())
+                && let Some(ticket) = ticket()
+            {
+                registration.set_ticket(ticket);
             }
+        };
+        self.rooms.iter_mut().for_each(&mut renew);
+        match &mut self.client {
+            Client::Host(registration) => renew(registration),
             Client::Joiner(post) => {
                 let since = &mut self.posted.unanswered_since;
                 let unanswered = since.is_some_and(|at| now >= at + ASK_AGAIN_AFTER);
@@ -233,7 +253,8 @@ impl Signalling {
             }
             Client::Manual { .. } => (None, Time::NEVER),
         };
-        client.map_or(own, |at| own.min(at.into())).min(self.route.deadline())
+        let rooms = self.rooms.iter().filter_map(Registration::poll_timeout);
+        client.into_iter().chain(rooms).map(Time::from).fold(own, Time::min).min(self.route.deadline())
     }
 
     pub(super) fn poll_transmit(&mut self, now: Time, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
@@ -256,11 +277,12 @@ impl Signalling {
     }
 
     fn poll_client(&mut self, now: Time, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        match &mut self.client {
+        let of_client = match &mut self.client {
             Client::Host(registration) => registration.poll_transmit(now.into(), buf),
             Client::Joiner(post) => post.poll_transmit(now.into(), buf),
             Client::Manual { .. } => None,
-        }
+        };
+        of_client.or_else(|| self.rooms.iter_mut().find_map(|room| room.poll_transmit(now.into(), buf)))
     }
 
     /// The next news, in order.
@@ -269,7 +291,8 @@ impl Signalling {
             Client::Manual { .. } => None,
             Client::Host(registration) => registration.poll_event(),
             Client::Joiner(post) => post.poll_event(),
-        }?;
+        };
+        let Some(event) = event else { return self.poll_room() };
         match event {
             RendezvousEvent::Registered { .. } => (self.has_answered, self.silence) = (true, None),
             RendezvousEvent::Ticket { ticket, .. } => {
@@ -291,11 +314,20 @@ impl Signalling {
         Some(event)
     }
 
+    /// The next news of the other rooms. Trouble with them is none of the client's: whoever wants to come back asks again.
+    fn poll_room(&mut self) -> Option<RendezvousEvent> {
+        let mut events = self.rooms.iter_mut().flat_map(|room| core::iter::from_fn(|| room.poll_event()));
+        events.find(|event| {
+            matches!(event, RendezvousEvent::Registered { .. } | RendezvousEvent::Delivered { .. })
+        })
+    }
+
     /// A host registers again at once: it may have another address.
     pub(super) fn refresh(&mut self) {
         if let Client::Host(registration) = &mut self.client {
             registration.refresh();
         }
+        self.rooms.iter_mut().for_each(Registration::refresh);
     }
 
     /// Posts a joiner's INIT for its ticket.
@@ -321,6 +353,7 @@ impl Signalling {
             Client::Joiner(post) => post.renew_credentials(),
             Client::Manual { .. } => {}
         }
+        self.rooms.iter_mut().for_each(Registration::locate);
     }
 
     /// The address at which the rendezvous says that it sees a host, before it grants the registration.
@@ -339,11 +372,13 @@ impl Signalling {
         self.posted.unanswered_since = None;
     }
 
-    /// Sends a host's RESP or SIGNAL to a guest.
+    /// Sends a RESP or SIGNAL to a guest, of whichever room it is.
     pub(super) fn answer(&mut self, guest: u64, signal: &[u8]) {
-        if let Client::Host(registration) = &mut self.client {
-            registration.answer(guest, signal);
-        }
+        let client = match &mut self.client {
+            Client::Host(registration) => Some(&mut **registration),
+            Client::Joiner(_) | Client::Manual { .. } => None,
+        };
+        client.into_iter().chain(&mut self.rooms).any(|room| room.answer(guest, signal));
     }
 }
 

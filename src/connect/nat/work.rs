@@ -49,7 +49,7 @@ impl NatTraversal {
             self.welcome(now, inner, seal);
             self.take_signal(now, inner, &text);
         }
-        self.seek(now, seal);
+        self.recover(now, seal);
         self.search(now, seal);
         if self.signalling.is_host() && self.searches.are_idle(now, self.gathering.guests().len()) {
             self.release_relay(now);
@@ -59,7 +59,7 @@ impl NatTraversal {
         }
         self.transmit(now);
         self.report.set(now, self.current_progress(now, seal));
-        // Whoever is late is served at the next turn, not at once again.
+        // A late search is served at the next turn, not at once again.
         let next = self.signalling.deadline().min(self.relay.deadline());
         let next = next.min(self.manual.deadline());
         let next = next.min(self.gathering.deadline()).min(self.searches.deadline(now));
@@ -82,7 +82,7 @@ impl NatTraversal {
                     if self.signalling.first_posted_at().is_none() {
                         self.relay.ask(now, self.endpoint.draw_id());
                     }
-                } else if self.signalling.new_ticket().is_some() && !self.searches.has_begun() {
+                } else if self.signalling.new_ticket().is_some() && !self.has_begun_for_host(seal) {
                     self.relay.ask(now, self.endpoint.draw_id());
                     self.gathering.add_joiner(now);
                 }
@@ -139,10 +139,10 @@ impl NatTraversal {
     /// rendezvous need not bring any.
     fn join_by_address(&mut self, now: Time, seal: &Seal) {
         let Some(inner) = seal.target().filter(|inner| seal.outer_addr(*inner).is_some()) else { return };
-        if self.searches.has_begun() || self.signalling.is_manual() {
+        if self.has_begun_for_host(seal) || self.signalling.is_manual() {
             return;
         }
-        if self.searches.is_empty() {
+        if self.searches.of(inner).is_none() {
             let search = self.begin_search(now, inner, true);
             self.searches.add(search);
         }
@@ -152,13 +152,19 @@ impl NatTraversal {
         }
     }
 
+    /// Whether the signal of a joiner's host has come. A joiner may have guests of its own.
+    fn has_begun_for_host(&self, seal: &Seal) -> bool {
+        let search = seal.target().and_then(|host| self.searches.of(host));
+        search.is_some_and(|search| search.began_at().is_some())
+    }
+
     /// Posts a joiner's INIT when everything for its signal is there.
     fn post_init(&mut self, now: Time, seal: &mut Seal) {
         let (Some(ticket), Some(inner)) = (self.signalling.new_ticket(), seal.target()) else { return };
         if !self.gathering.take_joiner(now, self.relay.is_asking()) || seal.outer_addr(inner).is_some() {
             return;
         }
-        if self.searches.is_empty() {
+        if self.searches.of(inner).is_none() {
             let search = self.begin_search(now, inner, true);
             self.searches.add(search);
         }
@@ -199,7 +205,7 @@ impl NatTraversal {
 
     /// Begins the search for a guest that has joined at an address of the invite, and signals on that connection.
     fn welcome(&mut self, now: Time, inner: SocketAddr, seal: &Seal) {
-        let is_known = !self.signalling.is_host() || self.searches.of(inner).is_some();
+        let is_known = seal.target() == Some(inner) || self.searches.of(inner).is_some();
         if is_known || seal.outer_addr(inner).is_none() {
             return;
         }
@@ -225,9 +231,7 @@ impl NatTraversal {
     }
 
     fn search(&mut self, now: Time, seal: &mut Seal) {
-        if self.signalling.is_host() {
-            self.searches.leave_guests(now, seal);
-        }
+        self.searches.leave_guests(now, seal);
         let Self { searches, signalling, endpoint, relay, paths, .. } = self;
         for search in searches.iter_mut() {
             // Manual signalling has a rhythm of its own: its host may take minutes to read an answer.

@@ -2,7 +2,7 @@
 //!
 //! A host does not know the address that its server sees. COOKIEs name it, and a watcher can forge COOKIEs that name an
 //! address of its own. The server's own COOKIE comes as well, because a watcher stops no packet: two addresses in one
-//! exchange show that somebody forges. A host then signs for the address at which it was registered before. If it never was
+//! exchange show a forgery. A host then signs for the address at which it was registered before. If it never was
 //! without contest it signs for one address in each exchange, by turns: the server brings INITs to both.
 
 use super::exchange::HeldCookie;

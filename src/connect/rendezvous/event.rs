@@ -33,7 +33,7 @@ pub enum RendezvousEvent {
         /// The INIT or the SIGNAL.
         signal: Vec<u8>,
     },
-    /// To a joiner: somebody has answered the post. Whether it was the host is known when the answer was opened; call
+    /// To a joiner: the post was answered. Only an answer that decrypts is the host's; call
     /// [`JoinRequest::settle`](super::JoinRequest::settle) then.
     Answered {
         /// The RESP or the SIGNAL.
@@ -44,7 +44,7 @@ pub enum RendezvousEvent {
     Refused(Denial),
     /// The server has answered nothing for five seconds. It is asked on.
     ServerSilent,
-    /// To a joiner: its signal was posted, and for five seconds nobody has answered. The host is gone, or does not answer. It
+    /// To a joiner: its signal was posted, and was not answered for five seconds. The host is gone, or does not answer. It
     /// is posted on.
     HostSilent,
     /// To a host: the room has had no grant for 60 s, and the server has forgotten it. Registering goes on.
@@ -52,7 +52,7 @@ pub enum RendezvousEvent {
         /// The newest refusal since the last grant, if there was one.
         why: Option<Denial>,
     },
-    /// This host is said to be seen at two addresses at once: somebody forges packets of the server, and guests may not
+    /// This host was reported at two addresses at once: packets of the server are forged, and guests may not
     /// find the room. Told with each registration for which that is so.
     Contested {
         /// The address that was signed.

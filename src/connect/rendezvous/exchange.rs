@@ -68,7 +68,7 @@ impl Exchange {
         }
     }
 
-    /// The server refuses the request, or somebody says so in its name: it is sent again at `again_at` at the earliest, unless
+    /// The server refuses the request, or the refusal is forged: it is sent again at `again_at` at the earliest, unless
     /// it is due now.
     pub(super) fn refused(&mut self, now: Time, again_at: Time) {
         self.heard(now);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forger_of_cookies_makes_nobody_send_for_ever() {
+    fn forged_cookies_do_not_cause_endless_sending() {
         let mut exchange = Exchange::new(1);
         assert!(exchange.is_due(Time::ZERO));
         let mut sent = 0;

@@ -28,7 +28,7 @@ opaque_debug!(Identity);
 
 impl Identity {
     /// The identity that a host's secret gives at one server. Each server gets another one: a server that passes on the
-    /// cookie of another has a signature that nobody else accepts.
+    /// cookie of another gets a signature that no other server accepts.
     pub(super) fn new(secret: &[u8; 32], server: SocketAddr) -> Option<Self> {
         Self::of(server, [b"rebout room key 1", secret, &subject(server, 0), b""])
     }

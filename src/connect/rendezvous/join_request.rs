@@ -97,7 +97,7 @@ impl JoinRequest {
         is_carried
     }
 
-    /// Stops posting: the answer was opened, or nobody waits for it any more. Further answers to the same post are told.
+    /// Stops posting: the answer was opened, or is no longer needed. Further answers to the same post are told.
     pub fn settle(&mut self) {
         if let Some(posting) = &mut self.posting {
             posting.is_settled = true;

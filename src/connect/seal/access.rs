@@ -40,7 +40,7 @@ pub(super) struct Admission {
     pub(super) role: PeerRole,
     /// The only address that is answered, for a seal that joins it and may be joined by it.
     pub(super) only: Option<SocketAddr>,
-    /// Whether it admits nobody else once a guest by it is confirmed.
+    /// Whether it is revoked once a guest by it is confirmed.
     pub(super) is_for_one: bool,
 }
 

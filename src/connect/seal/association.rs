@@ -5,10 +5,12 @@ use super::channel::{self, Channel, MAX_TEXT};
 use super::code::{Comparison, commitment};
 use super::contact::Contact;
 use super::host::Host;
+use super::introduction::Introduction;
 use super::key_log::KeyLog;
 use super::noise::Handshake;
 use super::outbox::Outbox;
 use super::paths::Paths;
+use super::players::Players;
 use super::random::Random;
 use super::stats::SealRefusal;
 use crate::protocol::time::{Span, Time};
@@ -86,6 +88,7 @@ pub(super) struct Association {
     contact: Contact,
     paths: Paths,
     comparison: Comparison,
+    introduction: Introduction,
 }
 
 impl Association {
@@ -101,6 +104,7 @@ impl Association {
             contact: Contact::new(now),
             paths,
             comparison: Comparison::new(peer.pattern != Pattern::Open),
+            introduction: Introduction::none(),
             peer,
         }
     }
@@ -112,11 +116,12 @@ impl Association {
         channel: Option<Channel>,
         paths: Paths,
         comparison: Comparison,
+        introduction: Introduction,
     ) -> Self {
         let is_known = peer.pattern != Pattern::Signal;
         let stage =
             Stage { expires_at: Time::NEVER, pending: None, resp: Vec::new(), is_confirmed: true, is_known };
-        Self { peer, stage, channel, contact: Contact::new(now), paths, comparison }
+        Self { peer, stage, channel, contact: Contact::new(now), paths, comparison, introduction }
     }
 
     #[inline]
@@ -144,6 +149,15 @@ impl Association {
         &mut self.comparison
     }
 
+    #[inline]
+    pub(super) fn introduction(&self) -> &Introduction {
+        &self.introduction
+    }
+
+    pub(super) fn introduction_mut(&mut self) -> &mut Introduction {
+        &mut self.introduction
+    }
+
     /// Whether DATA or a control packet was opened.
     #[inline]
     pub(super) fn is_confirmed(&self) -> bool {
@@ -166,7 +180,7 @@ impl Association {
         !self.stage.is_confirmed && now >= self.stage.expires_at
     }
 
-    /// Forgets the guest by this key, if it is not confirmed: its key admits nobody any more.
+    /// Forgets the guest by this key, if it is not confirmed: its key was revoked.
     pub(super) fn revoke(&mut self, access: AccessId) {
         if self.peer.access == Some(access) {
             self.stage.expires_at = Time::ZERO;
@@ -221,6 +235,11 @@ impl Association {
         self.stage.is_known = true;
     }
 
+    /// The inner protocol does not hear of it before the peer has proven its key.
+    pub(super) fn withhold(&mut self) {
+        self.stage.is_known = false;
+    }
+
     /// The inner protocol looks for the peer by another handshake.
     pub(super) fn seek(&mut self, now: Time) {
         self.contact.seek(now);
@@ -232,6 +251,7 @@ impl Association {
         now: Time,
         answer: &[u8],
         random: &mut Random,
+        players: &Players,
         key_log: &mut KeyLog,
     ) -> Option<SocketAddr> {
         let Pending { handshake, index, to } = *self.stage.pending.take()?;
@@ -243,7 +263,7 @@ impl Association {
             text[2..front].copy_from_slice(&commitment(part));
         }
         let head = seal::resp_head(index);
-        // Nobody can make a host send more than it gets.
+        // A RESP must be shorter than its INIT: no amplification.
         let around = head.len() + KEY_LEN + front + TAG_LEN;
         let answer = if around + answer.len() < INIT_LEN { answer } else { b"" };
         text[front..front + answer.len()].copy_from_slice(answer);
@@ -254,6 +274,7 @@ impl Association {
         if let Some(part) = part {
             self.comparison = Comparison::host(split.hash, part);
         }
+        self.introduction = Introduction::new(now, &split, players, self.peer.role);
         key_log.note(&split, [self.peer.index, index]);
         resp.truncate(head.len() + len);
         self.stage.resp = resp;
@@ -390,14 +411,15 @@ impl Association {
         }
     }
 
-    /// Opens the connection on its first path. Returns whether the inner protocol is to be told.
-    pub(super) fn open_first_path(&mut self, opening: &[u8], out: &mut Outbox) -> bool {
+    /// Opens the connection on its first path. Returns whether the inner protocol is to be told. A host that has to prove its key first gets
+    /// a FIND.
+    pub(super) fn open_first_path(&mut self, opening: &[u8], is_admitted: bool, out: &mut Outbox) -> bool {
         let begins = self.stage.is_confirmed && self.paths.take_found() && !self.stage.is_known;
         if begins {
-            self.introduce();
-            self.open(opening, out);
+            self.stage.is_known = is_admitted;
+            self.open(if is_admitted { opening } else { b"" }, out);
         }
-        begins
+        begins && is_admitted
     }
 
     /// Sends what is due at `now`, and returns when something is due next.
@@ -408,7 +430,7 @@ impl Association {
         if self.paths.outer_addr().is_none() {
             return Time::NEVER;
         }
-        // Nothing was opened for a second: 32 bits find the counter again. A guest that nobody keeps may be gone.
+        // Nothing was opened for a second: 32 bits find the counter again. A guest that the inner protocol does not keep may be gone.
         let sealed = self.channel.as_ref().map_or(0, Channel::sealed);
         if self.contact.finds(now, is_kept, sealed) {
             self.say(Kind::Find, b"", out);
@@ -452,7 +474,7 @@ mod tests {
             let access = (role != PeerRole::Host).then_some(AccessId::FIRST);
             let peer = Peer { inner_addr, index, pattern: Pattern::Invite, role, access, nonce, ephemeral };
             let paths = Paths::new(Some(addr(1)), Span::ZERO);
-            Self::host(Time::ZERO, peer, None, paths, Comparison::new(true))
+            Self::host(Time::ZERO, peer, None, paths, Comparison::new(true), Introduction::none())
         }
 
         pub(in crate::connect::seal) fn with_channel(self, channel: Channel) -> Self {

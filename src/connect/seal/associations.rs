@@ -22,7 +22,7 @@ pub(super) struct Associations {
     limits: RoleLimits,
 }
 
-/// Half-open guests of a match of two, and confirmed ones that nobody keeps.
+/// Half-open guests of a match of two, and confirmed ones that the inner protocol does not keep.
 const CAPACITY: usize = 64;
 
 impl Associations {
@@ -177,7 +177,7 @@ impl Associations {
         unkept >= self.limits.of(role).unkept()
     }
 
-    /// A key admits nobody any more: its guests that are not confirmed expire.
+    /// A key was revoked: its guests that are not confirmed expire.
     pub(super) fn revoke(&mut self, access: AccessId) {
         self.list.iter_mut().for_each(|one| one.revoke(access));
     }

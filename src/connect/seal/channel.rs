@@ -167,7 +167,11 @@ mod tests {
     use seal::Packet;
 
     fn split() -> Split {
-        Split { keys: [Secret([1; 32]), Secret([2; 32])], hash: [0; 32] }
+        Split {
+            keys: [Secret([1; 32]), Secret([2; 32])],
+            hash: [0; 32],
+            ephemerals: (Secret([3; 32]), [0; 32]),
+        }
     }
 
     fn pair() -> [Channel; 2] {

@@ -1,7 +1,7 @@
 //! The code that two players compare where there was only an address.
 //!
 //! A short code of the handshake's hash alone could be found by trying. The host therefore commits to 16 random bytes before
-//! it sees the joiner's, and the joiner sends its own before it sees the host's: somebody in the middle has one chance in a
+//! it sees the joiner's, and the joiner sends its own before it sees the host's: a man in the middle has one chance in a
 //! million with each code.
 
 use super::hash::hash;
@@ -16,12 +16,12 @@ type Commitment = [u8; COMMITMENT_LEN];
 /// A joiner asks again after this long.
 const ASK_AFTER: Span = Span::from_millis(200);
 
-/// Six digits to compare with those at the other machine, over a channel that nobody in between can forge, like a voice.
+/// Six digits to compare with those at the other machine, over a channel that cannot be forged, such as a voice call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Code {
     /// The digits as a number below 1,000,000.
     pub digits: u32,
-    /// How many guests the host has had before this one. More than expected means that somebody has tried.
+    /// How many guests the host has had before this one. More than expected indicates an attack.
     pub guests_before: u32,
 }
 
@@ -97,6 +97,11 @@ impl Comparison {
         let has_code = self.code().is_some();
         self.is_verified |= has_code;
         has_code
+    }
+
+    /// The peer has proven a key that was asked for: there is nothing left to compare.
+    pub(super) fn trust(&mut self) {
+        self.is_verified = true;
     }
 
     /// The guest is confirmed: at the host, `guests_before` counts it.

@@ -5,6 +5,7 @@ use super::access::AccessId;
 use super::association::{Association, Peer, Pending};
 use super::channel::Channel;
 use super::code::Comparison;
+use super::introduction::Introduction;
 use super::joiner::{Joined, MAX_OPEN};
 use super::rate_limiter::Waiting;
 use super::sealed::{Sealed, serves, tell};
@@ -35,7 +36,7 @@ pub(super) struct Arrival<'a> {
 impl Seal {
     /// Whether the sender of a REQUEST or INIT is served: it has the key of its mac, and this is a host. A machine that joins that very
     /// address serves it if its own nonce is larger and it has no connection there. All its guests have that one inner address:
-    /// somebody who sees the traffic could otherwise speak in the peer's name by a handshake of its own.
+    /// an observer could otherwise impersonate the peer by a handshake of its own.
     ///
     /// The key whose mac fits decides the role of the guest, if the INIT opens by it.
     fn serves(&self, arrival: Arrival<'_>, pattern: Pattern, nonce: u64) -> Result<AccessId, SealRefusal> {
@@ -112,7 +113,7 @@ impl Seal {
         let (Peer { inner_addr, index, role, .. }, message) =
             self.open_init(now, &init, access, Some(from), waiting.round_trip)?;
         let Some(at) = self.associations.numbered(index) else { return Ok(None) };
-        if self.associations.is_busy(inner_addr, role) {
+        if self.associations.is_busy(inner_addr, role) || self.players.wants(role) {
             self.answer(now, at, b"");
             return Ok(None);
         }
@@ -150,7 +151,7 @@ impl Seal {
     /// Sends the RESP of an association, with the inner protocol's answer in it if that fits.
     pub(super) fn answer(&mut self, now: Time, at: usize, answer: &[u8]) {
         let Some(guest) = self.associations.get_mut(at) else { return };
-        if let Some(to) = guest.answer(now, answer, &mut self.random, &mut self.key_log) {
+        if let Some(to) = guest.answer(now, answer, &mut self.random, &self.players, &mut self.key_log) {
             self.out.push(to, guest.resp());
         }
     }
@@ -177,8 +178,13 @@ impl Seal {
             || Comparison::new(true),
             |commitment| Comparison::joiner(now, split.hash, commitment, part),
         );
-        let mut host = Association::host(now, peer, channel, paths, comparison);
+        let wants = self.players.wants(peer.role);
+        let introduction = Introduction::new(now, &split, &self.players, peer.role);
+        let mut host = Association::host(now, peer, channel, paths, comparison, introduction);
         let step = host.step();
+        if wants {
+            host.withhold();
+        }
         // An inner protocol without an opening message may be silent for longer than the host waits.
         if pattern != Pattern::Signal && join.opening().is_empty() {
             host.open(b"", &mut self.out);
@@ -188,8 +194,8 @@ impl Seal {
         self.out.stir();
         // Guests that were reached under the same address come too late: their DATA would take the place of this connection.
         self.associations.retain(|one| one.peer().inner_addr != inner_addr || one.is_confirmed());
-        // Earlier keys are kept beside the newest, because somebody else may have answered. By address no more handshakes than
-        // this succeed, so that nobody evicts the host's keys.
+        // Earlier keys are kept beside the newest, because an attacker may have answered. By address no more handshakes than
+        // this succeed, so that an attacker cannot evict the host's keys.
         let of_host = |one: &Association| one.peer().role == PeerRole::Host;
         if self.associations.iter().filter(|one| of_host(one)).count() > MAX_OPEN as usize
             && let Some(oldest) = self.associations.position(of_host)
@@ -199,6 +205,9 @@ impl Seal {
         if pattern == Pattern::Signal {
             let signal = self.scratch[answer].first_chunk().copied().unwrap_or([0; PADDED_LEN]);
             return self.signals.keep(inner_addr, &signal).map(|()| None);
+        }
+        if wants {
+            return Ok(None);
         }
         Ok(Some(Met { inner_addr, step, message: answer }))
     }

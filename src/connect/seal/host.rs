@@ -11,7 +11,7 @@ use crate::wire::seal::{KEY_LEN, Pattern};
 
 /// The most keys of one host.
 pub const MAX_KEYS: usize = 16;
-/// A host reveals a part of a code at most this often: each code is a chance for somebody in the middle.
+/// A host reveals a part of a code at most this often: each code is one more guess for a man in the middle.
 const REVEAL_AFTER: Span = Span::from_secs(10);
 
 /// The host's side.

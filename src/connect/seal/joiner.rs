@@ -22,7 +22,7 @@ use std::net::SocketAddr;
 const REPEAT_AFTER: Span = Span::from_millis(100);
 /// INITs that may still be answered: to addresses, and by signalling.
 const MAX_ATTEMPTS: usize = 4;
-/// Handshakes by address that may succeed: each is one more guess at the code for somebody in the middle.
+/// Handshakes by address that may succeed: each is one more guess at the code for a man in the middle.
 pub(super) const MAX_OPEN: u32 = 4;
 
 /// An INIT that was sent, and the handshake behind it.

@@ -17,7 +17,7 @@ const MAX_TURNS: u64 = 1 << 10;
 
 /// The keys of one connection: a line of a key log.
 ///
-/// Who has it can read and forge every packet of that connection, and of no other. As text it is `rebout-seal 1`, the numbers
+/// Its holder can read and forge every packet of that connection, and of no other. As text it is `rebout-seal 1`, the numbers
 /// of the connection at the host and at the joiner, and the keys from joiner to host and from host to joiner, in hexadecimal
 /// digits. `Debug` does not show the keys.
 pub struct ConnectionKeys {
@@ -160,7 +160,11 @@ mod tests {
     use crate::wire::seal::Kind;
 
     fn split() -> Split {
-        Split { keys: [Secret([0x1A; 32]), Secret([0x2B; 32])], hash: [0; 32] }
+        Split {
+            keys: [Secret([0x1A; 32]), Secret([0x2B; 32])],
+            hash: [0; 32],
+            ephemerals: (Secret([3; 32]), [0; 32]),
+        }
     }
 
     fn logged() -> ConnectionKeys {

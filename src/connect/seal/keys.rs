@@ -39,7 +39,7 @@ impl Seal {
         self.add(role, false, secret, guests)
     }
 
-    /// As [`add_access`](Self::add_access) with a key that is drawn, for a single guest: once that one is confirmed, the key admits nobody else.
+    /// As [`add_access`](Self::add_access) with a key that is drawn, for a single guest: once that one is confirmed, the key is revoked.
     ///
     /// # Errors
     /// As [`add_access`](Self::add_access).
@@ -66,7 +66,7 @@ impl Seal {
         Ok(public)
     }
 
-    /// Lets nobody join by a key any more. Guests that are confirmed stay, and those whose handshake is under way are dropped. `false`
+    /// Revokes a key. Confirmed guests stay, and half-open ones are dropped. `false`
     /// if there is no such key.
     pub fn revoke(&mut self, public_key: &[u8; KEY_LEN]) -> bool {
         let Some(host) = &mut self.host else { return false };
@@ -91,19 +91,19 @@ impl Seal {
         self.out.stir();
     }
 
-    /// Whether somebody may join by this key.
+    /// Whether this key admits guests.
     #[must_use]
     pub fn admits_by(&self, public_key: &[u8; KEY_LEN]) -> bool {
         self.host.as_ref().is_some_and(|host| host.keyed(public_key).is_some())
     }
 
-    /// The public key of the invite to play; `None` if this seal accepts nobody by invite. It is a secret of those who may join.
+    /// The public key of the invite to play; `None` if this seal does not host by invite. It is secret: it grants the right to join.
     #[must_use]
     pub fn public_key(&self) -> Option<[u8; KEY_LEN]> {
         self.host.as_ref()?.invite(PeerRole::Player)?.invite_keys().map(|keys| keys.public)
     }
 
-    /// The private key of the invite to play, for a host that keeps it for later. `None` if this seal accepts nobody by invite.
+    /// The private key of the invite to play, for a host that keeps it for later. `None` if this seal does not host by invite.
     #[must_use]
     pub fn secret_key(&self) -> Option<[u8; KEY_LEN]> {
         self.host.as_ref()?.invite(PeerRole::Player)?.invite_keys().map(|keys| keys.secret.0)

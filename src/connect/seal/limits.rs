@@ -6,7 +6,7 @@ use crate::protocol::PeerRole;
 /// of two has no larger surface than such a match needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Limits {
-    /// Whether they are those of players, whose match waits for nobody else.
+    /// Whether they are those of players.
     plays: bool,
     /// Guests that are expected besides the first.
     more: usize,
@@ -123,5 +123,52 @@ impl RoleLimits {
     /// Packets of the link itself that wait to be sent, to guests of all roles.
     pub(super) fn packets(&self) -> usize {
         self.players.packets() + self.spectators.more + self.rejoiners.more
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(role: PeerRole, guests: u8) -> [usize; 12] {
+        let limits = Limits::of(role, guests);
+        [
+            limits.handshakes(),
+            limits.handshakes_of_source(),
+            limits.waiting(),
+            limits.waiting_of_source(),
+            limits.reached(),
+            limits.unkept(),
+            limits.packets(),
+            limits.answers(),
+            limits.signals(),
+            limits.half_open_by_signal(),
+            limits.keys_by_signal(),
+            limits.waiting_signals(),
+        ]
+    }
+
+    #[test]
+    fn limits_grow_with_the_guests_of_a_role() {
+        assert_eq!(all(PeerRole::Player, 1), [16, 2, 32, 1, 1, 8, 24, 12, 4, 16, 128, 16]);
+        assert_eq!(all(PeerRole::Player, 0), all(PeerRole::Player, 1));
+        assert_eq!(all(PeerRole::Player, 33), [24, 6, 64, 5, 33, 40, 56, 44, 8, 48, 192, 48]);
+        assert_eq!(all(PeerRole::Spectator, 1), [4, 2, 32, 1, 1, 8, 24, 6, 4, 16, 128, 16]);
+        assert_eq!(all(PeerRole::Spectator, 33), [8, 6, 64, 5, 33, 40, 56, 6, 8, 48, 192, 48]);
+    }
+
+    #[test]
+    fn guests_of_one_role_change_no_limit_of_another() {
+        let roles = [PeerRole::Player, PeerRole::Spectator, PeerRole::Rejoiner];
+        for role in roles {
+            let mut limits = RoleLimits::default();
+            limits.expect(role, 33);
+            for other in roles {
+                let guests = if other == role { 33 } else { 1 };
+                assert_eq!(limits.of(other), Limits::of(other, guests), "{role:?} and {other:?}");
+            }
+            assert_eq!(limits.packets(), 56, "all roles share them");
+        }
+        assert_eq!(RoleLimits::default().packets(), 24);
     }
 }

@@ -1,13 +1,13 @@
 //! Sealed links: every datagram encrypted and authenticated, by a wrapper around any [`Protocol`](crate::Protocol).
 //!
 //! A [`Seal`] goes around a lobby and later around its session: `seal.around(&mut lobby)` is a [`Protocol`](crate::Protocol) that a driver
-//! runs like any other. A stranger can neither read, forge, replay nor change a packet of a sealed link; `docs/SECURITY.md`
-//! says what is left to do for whom, and `docs/ENCRYPTION.md` has the bytes.
+//! runs like any other. An attacker cannot read, forge, replay or change a packet of a sealed link; `docs/SECURITY.md`
+//! lists what remains possible, and `docs/ENCRYPTION.md` specifies the packets.
 //!
-//! - **By invite** the joiner knows the host's public key ([`Seal::public_key`]). Knowing it is the right to join, and nobody
-//!   else can pose as the host.
-//! - **By address** the joiner takes the key of whoever answers there. Until both players have compared the
-//!   [code](Seal::code), somebody in between may have answered.
+//! - **By invite** the joiner knows the host's public key ([`Seal::public_key`]). The key grants the right to join, and only
+//!   the host has its private half.
+//! - **By address** the joiner accepts the key that comes from there. Until both players have compared the
+//!   [code](Seal::code), it may be that of a man in the middle.
 //!
 //! A seal has no clock and no socket: the packets of the protocol inside drive its handshake, which carries that protocol's
 //! [opening message](crate::Protocol::opening). An [`Invite`](crate::Invite) is the line of text by which a joiner knows key and addresses of its host.
@@ -24,6 +24,7 @@
 //! | `association`, `associations` | a handshake and the keys that came of it; all of them, by number and by inner address |
 //! | `contact`, `paths`, `roam` | when a peer was heard; its outer addresses; the choice between several of them |
 //! | `channel`, `code` | keys and counters of a connection; the code that two players compare |
+//! | `player`, `introduction`, `players` | the key of a player; its proof on one connection; whom a seal lets in by it |
 //! | `host`, `access`, `keys` | a host's keys; one key with its cookies, and the role that it admits guests in; the owner's calls for them |
 //! | `rate_limiter`, `tickets`, `limits` | the order and the rate of handshakes with a key, by address and by signalling; their limits |
 //! | `joiner` | a joiner's REQUESTs and INITs |
@@ -58,6 +59,7 @@
 mod channel;
 mod code;
 mod contact;
+mod introduction;
 mod paths;
 mod roam;
 // Parts of a seal.
@@ -69,6 +71,7 @@ mod joiner;
 mod key_log;
 mod limits;
 mod outbox;
+mod players;
 mod rate_limiter;
 mod stats;
 mod tickets;
@@ -84,6 +87,7 @@ mod hash;
 mod mac;
 mod noise;
 mod padding;
+mod player;
 mod primitives;
 mod random;
 
@@ -91,6 +95,8 @@ pub use code::Code;
 pub use host::MAX_KEYS;
 pub use key_log::{ConnectionKeys, NotLoggedKeys, OpenedPacket};
 pub use paths::MAX_FALLBACKS;
+pub use player::PlayerKey;
+pub(crate) use players::TurnedAway;
 pub(crate) use random::Random;
 pub use random::Randomness;
 pub(crate) use rejoin::public_rejoin_key;
@@ -110,6 +116,7 @@ use host::Host;
 use joiner::Joiner;
 use key_log::KeyLog;
 use outbox::Outbox;
+use players::Players;
 use random::Secret;
 use signals::Signals;
 use std::net::SocketAddr;
@@ -125,6 +132,7 @@ pub struct Seal {
     associations: Associations,
     out: Outbox,
     signals: Signals,
+    players: Players,
     scratch: Box<[u8; MAX_DATAGRAM]>,
     key_log: KeyLog,
     stats: SealStats,
@@ -139,8 +147,8 @@ impl Seal {
         Self::hosting(randomness, Pattern::Invite, None, None)
     }
 
-    /// A host that accepts by invite, with the private key of an earlier seal: old invites stay valid. Who gets that key can
-    /// read the opening messages of all their handshakes.
+    /// A host that accepts by invite, with the private key of an earlier seal: old invites stay valid. An attacker who gets that
+    /// key can read the opening messages of all their handshakes.
     ///
     /// # Errors
     /// If the operating system has no random bytes.
@@ -148,7 +156,7 @@ impl Seal {
         Self::hosting(randomness, Pattern::Invite, Some(Secret(secret_key)), None)
     }
 
-    /// A host that accepts whoever knows its address.
+    /// A host that accepts every joiner at its address.
     ///
     /// # Errors
     /// If the operating system has no random bytes.
@@ -198,6 +206,7 @@ impl Seal {
             associations: Associations::new(),
             out: Outbox::new(),
             signals: Signals::default(),
+            players: Players::default(),
             scratch: Box::new([0; MAX_DATAGRAM]),
             key_log: KeyLog::default(),
             stats: SealStats::default(),
@@ -228,7 +237,7 @@ impl Seal {
         Sealed { seal: self, inner }
     }
 
-    /// When the seal itself has something to send, whatever the protocol inside it has.
+    /// When the seal itself has something to send, apart from the protocol inside it.
     #[inline]
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Duration> {
@@ -327,7 +336,7 @@ impl Seal {
         self.associations.iter().any(|association| association.paths().has(addr))
     }
 
-    /// Logs the keys of connections from now on, for [`take_logged_keys`](Self::take_logged_keys). Who gets such a log can read
+    /// Logs the keys of connections from now on, for [`take_logged_keys`](Self::take_logged_keys). The readers of such a log can read
     /// and forge the packets of those connections: it is for a developer's own matches.
     pub fn log_keys(&mut self) {
         self.key_log.start();
@@ -395,7 +404,7 @@ impl fmt::Display for SealError {
                 write!(f, "{count} addresses to join are more than {MAX_ADDRESSES}")
             }
             Self::TooManyKeys => write!(f, "a host has at most {MAX_KEYS} different keys"),
-            Self::NoGuests => f.write_str("a key for no guests admits nobody"),
+            Self::NoGuests => f.write_str("a key must admit at least one guest"),
         }
     }
 }

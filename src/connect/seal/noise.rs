@@ -16,14 +16,21 @@ pub(super) struct Split {
     pub(super) keys: [Secret; 2],
     /// The hash of everything that was said.
     pub(super) hash: [u8; 32],
+    /// The private ephemeral key of this side, and the public one of the other.
+    pub(super) ephemerals: (Secret, [u8; KEY_LEN]),
 }
 
 /// A handshake in which one message has been handled.
-pub(super) struct Handshake(HandshakeState);
+pub(super) struct Handshake {
+    state: HandshakeState,
+    ephemeral: Secret,
+    /// The ephemeral key of the other side; zeros before its message.
+    theirs: [u8; KEY_LEN],
+}
 
 opaque_debug!(Handshake);
 
-/// A pair of keys. It is not `Debug`: the public key of an invite is a secret of those who may join.
+/// A pair of keys. It is not `Debug`: the public key of an invite is secret, because it grants the right to join.
 pub(super) struct KeyPair {
     pub(super) secret: Secret,
     pub(super) public: [u8; KEY_LEN],
@@ -51,10 +58,10 @@ pub(super) fn begin(
     out: &mut [u8],
 ) -> Option<(Handshake, usize)> {
     let prologue = [PROLOGUE, head].concat();
-    let builder = builder(ephemeral)?.prologue(&prologue).ok()?.remote_public_key(host_key).ok()?;
+    let builder = builder(ephemeral.clone())?.prologue(&prologue).ok()?.remote_public_key(host_key).ok()?;
     let mut state = builder.build_initiator().ok()?;
     let len = state.write_message(text, out).ok()?;
-    Some((Handshake(state), len))
+    Some((Handshake { state, ephemeral, theirs: [0; KEY_LEN] }, len))
 }
 
 /// Reads the message of an INIT into `text`, and returns its length. `None` if it does not fit the key.
@@ -66,32 +73,33 @@ pub(super) fn accept(
     text: &mut [u8],
 ) -> Option<(Handshake, usize)> {
     let prologue = [PROLOGUE, head].concat();
-    let builder = builder(ephemeral)?.prologue(&prologue).ok()?.local_private_key(&keys.secret.0).ok()?;
-    let mut state = builder.build_responder().ok()?;
+    let builder = builder(ephemeral.clone())?.prologue(&prologue).ok()?;
+    let mut state = builder.local_private_key(&keys.secret.0).ok()?.build_responder().ok()?;
     let len = state.read_message(message, text).ok()?;
-    Some((Handshake(state), len))
+    Some((Handshake { state, ephemeral, theirs: *message.first_chunk()? }, len))
 }
 
 impl Handshake {
     /// Writes the message of a RESP into `out`, and returns its length.
     pub(super) fn answer(mut self, text: &[u8], out: &mut [u8]) -> Option<(Split, usize)> {
-        let len = self.0.write_message(text, out).ok()?;
+        let len = self.state.write_message(text, out).ok()?;
         Some((self.split(), len))
     }
 
     /// Reads the message of a RESP into `text`, and returns its length. A message that does not fit changes nothing.
     pub(super) fn finish(&mut self, message: &[u8], text: &mut [u8]) -> Option<(Split, usize)> {
-        let len = self.0.read_message(message, text).ok()?;
+        let len = self.state.read_message(message, text).ok()?;
+        self.theirs = *message.first_chunk()?;
         Some((self.split(), len))
     }
 
     fn split(&mut self) -> Split {
-        let (mut first, mut second) = self.0.dangerously_get_raw_split();
+        let (mut first, mut second) = self.state.dangerously_get_raw_split();
         let keys = [Secret(first), Secret(second)];
         first.zeroize();
         second.zeroize();
-        let hash = self.0.get_handshake_hash().try_into().unwrap_or_default();
-        Split { keys, hash }
+        let hash = self.state.get_handshake_hash().try_into().unwrap_or_default();
+        Split { keys, hash, ephemerals: (self.ephemeral.clone(), self.theirs) }
     }
 }
 

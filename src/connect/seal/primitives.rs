@@ -19,6 +19,12 @@ pub(super) fn public_key(secret: &Secret) -> [u8; KEY_LEN] {
     MontgomeryPoint::mul_base_clamped(secret.0).to_bytes()
 }
 
+/// X25519 of a secret and a public key; `None` if the result is zero: a key of low order would make it known to everybody.
+pub(super) fn shared_secret(secret: &Secret, public: [u8; KEY_LEN]) -> Option<Secret> {
+    let shared = Secret(MontgomeryPoint(public).mul_clamped(secret.0).to_bytes());
+    (shared.0.iter().fold(0, |all, byte| all | byte) != 0).then_some(shared)
+}
+
 /// The primitives of one handshake.
 pub(super) struct Primitives {
     pub(super) ephemeral: Secret,
@@ -57,7 +63,7 @@ impl Random for Once {
     }
 }
 
-/// X25519 that fails if its result is zero: a key of low order would make it known to everybody.
+/// X25519 that fails if its result is zero.
 struct X25519 {
     secret: Secret,
     public: [u8; KEY_LEN],
@@ -97,10 +103,7 @@ impl Dh for X25519 {
 
     fn dh(&self, pubkey: &[u8], out: &mut [u8]) -> Result<(), Error> {
         let theirs = *pubkey.first_chunk().ok_or(Error::Dh)?;
-        let shared = Secret(MontgomeryPoint(theirs).mul_clamped(self.secret.0).to_bytes());
-        if shared.0.iter().fold(0, |all, byte| all | byte) == 0 {
-            return Err(Error::Dh);
-        }
+        let shared = shared_secret(&self.secret, theirs).ok_or(Error::Dh)?;
         *out.first_chunk_mut().ok_or(Error::Dh)? = shared.0;
         Ok(())
     }

@@ -25,13 +25,18 @@ pub enum Randomness {
     /// The operating system.
     #[cfg(not(target_family = "wasm"))]
     System,
-    /// 32 random bytes that the caller got from a source that nobody can guess, for targets without such a source here.
+    /// 32 random bytes that the caller got from an unpredictable source, for targets without such a source here.
     Given([u8; 32]),
-    /// A number, for simulations alone: who knows it knows every key.
+    /// A seed, for simulations only: it determines every key.
     Seeded(u64),
 }
 
 impl Randomness {
+    /// A secret key that nothing else draws from the same source; `None` if the operating system has no random bytes.
+    pub(crate) fn secret_key(self, name: &[u8]) -> Option<[u8; 32]> {
+        Some(hash(name, &[&Random::new(self)?.next_secret().0]))
+    }
+
     /// A generator that draws nothing that a seal, or a generator of another name, draws from the same source; `None` if the
     /// operating system has no random bytes.
     #[cfg(feature = "nat")]

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_bounded_and_the_newest_of_a_source_counts() {
+    fn queued_inits_are_bounded_and_newest_per_source() {
         let mut rate_limiter = RateLimiter::new();
         assert_eq!(rate_limiter.due(at(0)), Time::NEVER);
         for source in 0..32 {

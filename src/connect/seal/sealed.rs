@@ -110,6 +110,9 @@ impl<P: Protocol> Sealed<'_, P> {
         if !role.plays() && !serves(self.erased().inner, role) {
             return Err(SealRefusal::Unserved);
         }
+        if self.seal.players.wants(role) && !self.seal.is_admitted(data.index) {
+            return Err(SealRefusal::Unproven);
+        }
         // Inputs are the most frequent packets, and never the first of a peer.
         if data.form != Form::Inputs
             && self.inner.authenticated().is_some_and(|inner| !inner.knows(inner_addr))
@@ -164,6 +167,10 @@ impl<'a> Sealed<'a, dyn Protocol + 'a> {
         }
         // A guest that is only reached gets its RESP and nothing else: its address may not be its own.
         if !association.is_confirmed() {
+            return None;
+        }
+        // A host that has to prove its key first gets nothing either.
+        if !self.seal.players.admits(association) {
             return None;
         }
         // The newest opening message waits for the first path.
@@ -249,6 +256,8 @@ impl<'a> Sealed<'a, dyn Protocol + 'a> {
             Kind::Proof => association.paths_mut().proof(value),
             Kind::CodeAsk => self.code_asked(now.into(), at, &text),
             Kind::CodeReveal => association.comparison_mut().revealed(part),
+            Kind::Player => return self.introduced(now, at, &text),
+            Kind::PlayerAnswer => self.answered(now.into(), at, text[0]),
             Kind::Signal => return seal.signals.keep(association.peer().inner_addr, &text),
         };
         if makes_sense { Ok(()) } else { Err(SealRefusal::OutOfPlace) }
@@ -301,8 +310,12 @@ impl<'a> Sealed<'a, dyn Protocol + 'a> {
         while let Some(other) = self.seal.associations.position(is_other) {
             self.forget(now, other);
         }
-        self.seal.admitted(peer.access);
-        self.tell(now, inner_addr);
+        if self.seal.is_admitted(index) {
+            self.seal.admitted(peer.access);
+            self.tell(now, inner_addr);
+        } else if let Some(guest) = self.seal.newest_mut(inner_addr) {
+            guest.withhold();
+        }
         self.drop_unkept(now, inner_addr, role);
         Ok(self.seal.associations.numbered(index).unwrap_or(at))
     }
@@ -328,14 +341,14 @@ impl<'a> Sealed<'a, dyn Protocol + 'a> {
 
     /// Tells the inner protocol how far the connection at `inner_addr` is.
     #[cold]
-    fn tell(&mut self, now: Duration, inner_addr: SocketAddr) {
+    pub(super) fn tell(&mut self, now: Duration, inner_addr: SocketAddr) {
         if let Some(association) = self.seal.newest(inner_addr) {
             tell(self.inner, now, inner_addr, association.step());
         }
     }
 
     /// Drops a connection, and tells the inner protocol if it knew of it.
-    fn forget(&mut self, now: Duration, at: usize) {
+    pub(super) fn forget(&mut self, now: Duration, at: usize) {
         let gone = self.seal.associations.remove(at);
         let inner_addr = gone.peer().inner_addr;
         if gone.is_known() && self.seal.associations.towards(inner_addr).is_none() {
@@ -360,14 +373,16 @@ impl<'a> Sealed<'a, dyn Protocol + 'a> {
 
     /// Sends what a connection has to say at `now`, and returns when it has something next.
     fn serve(&mut self, now: Time, at: usize) -> Time {
-        let Seal { associations, join, out, random, .. } = &mut *self.seal;
+        let Seal { associations, join, out, random, players, .. } = &mut *self.seal;
         let Some(association) = associations.get_mut(at) else { return Time::NEVER };
         let inner_addr = association.peer().inner_addr;
-        if association.open_first_path(join.as_ref().map_or(&[][..], Joiner::opening), out) {
+        let is_admitted = players.admits(association);
+        if association.open_first_path(join.as_ref().map_or(&[][..], Joiner::opening), is_admitted, out) {
             tell(self.inner, now.into(), inner_addr, association.step());
         }
         let is_kept = keeps(self.inner, inner_addr) != Some(false);
-        association.serve(now, is_kept, random, out)
+        let introduced_at = association.introduce_players(now, is_admitted, out);
+        association.serve(now, is_kept, random, out).min(introduced_at)
     }
 }
 

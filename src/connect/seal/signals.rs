@@ -1,4 +1,4 @@
-//! Signals: INIT, RESP and texts of whoever looks for paths, which a rendezvous or a person brings where there is no path.
+//! Signals: INIT, RESP and the texts of NAT traversal, which a rendezvous or a person carries where there is no path.
 
 use super::association::Association;
 use super::channel::MAX_TEXT;
@@ -148,7 +148,7 @@ impl Seal {
         self.signals.keep(inner_addr, &text).map(|()| Brought::Peer(inner_addr))
     }
 
-    /// The Diffie-Hellman of an INIT by signalling. Its guest is nobody to the inner protocol before DATA comes from it.
+    /// The Diffie-Hellman of an INIT by signalling. The inner protocol does not know of its guest before DATA comes from it.
     fn guest_by_signal(
         &mut self,
         now: Duration,
@@ -183,7 +183,7 @@ impl Seal {
             |one: &Association| one.peer().inner_addr == inner_addr && one.peer().pattern == Pattern::Signal;
         let at = self.associations.position(is_guest)?;
         let guest = self.associations.get_mut(at)?;
-        guest.answer(now.into(), &signal, &mut self.random, &mut self.key_log);
+        guest.answer(now.into(), &signal, &mut self.random, &self.players, &mut self.key_log);
         (!guest.resp().is_empty()).then(|| guest.resp().to_vec())
     }
 

@@ -13,7 +13,7 @@ refusals! {
     OtherVersion = "another version of the sealed handshake",
     /// A REQUEST, RETRY or INIT whose mac does not fit: its sender does not have the invite.
     BadMac = "mac of another key",
-    /// A REQUEST, RETRY, INIT or RESP that nobody waits for here.
+    /// An unexpected REQUEST, RETRY, INIT or RESP.
     Unexpected = "a handshake that nobody waits for",
     /// An INIT whose cookie is not ours, has expired or was used. It is answered by a RETRY.
     BadCookie = "bad cookie",
@@ -27,8 +27,10 @@ refusals! {
     Replayed = "seen before, or too old",
     /// DATA or a control packet whose tag does not fit.
     BadTag = "tag of another key",
-    /// DATA of a guest in a role that nobody serves here, such as a spectator's to a match that nobody shows.
+    /// DATA of a guest in a role that is not served here, such as a spectator's without a broadcast.
     Unserved = "of a role that is not served",
+    /// A proof of a player's key that does not fit, or a packet of a peer that has to prove another key first.
+    Unproven = "of a player that is not let in",
     /// A control packet that is authentic and makes no sense.
     OutOfPlace = "out of place",
 }

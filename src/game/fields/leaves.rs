@@ -139,7 +139,7 @@ pub(crate) enum Detail {
 pub(crate) struct Look {
     parts: Vec<Part>,
     found: Detail,
-    /// How many leaves of the value were looked at.
+    /// How many leaves of the value were visited.
     done: usize,
     is_whole: bool,
 }
@@ -161,7 +161,7 @@ impl Look {
         &self.parts
     }
 
-    /// Whether every leaf that matters was looked at.
+    /// Whether every leaf that matters was visited.
     pub(crate) fn is_whole(&self) -> bool {
         self.is_whole
     }
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(counts.map(levels_for), [0, 0, 1, 1, 2, 2, 3, 3]);
     }
 
-    /// The detail of a state, looked at so many leaves at a time.
+    /// The detail of a state, visited so many leaves at a time.
     fn detail<S: Fields>(state: &S, parts: &[Part], levels: u8, at_a_time: usize) -> Detail {
         let mut look = Look::new(parts, levels);
         while !look.is_whole() {

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_has_other_numbers_and_moves_nothing() {
+    fn branch_leaves_its_stream_unchanged() {
         let mut stream = Seeded::stream(7, 3);
         let mut unmoved = stream.clone();
         let mut branch = stream.branch();

@@ -1,11 +1,16 @@
 //! The matches of a run: each a function of its seed, its link and its length.
 
+use super::conditions::{Condition, Conditions};
 use crate::lab::link::LinkConfig;
 
-/// The names of what can be taken away from a match besides the impairments of its link: `variety`, by which the two
-/// machines differ in delay, window, saving policy and clock; `rematch`, the second match in the same process; `roaming` and
-/// `hostile`, if the plan has them.
-pub const EXTRAS: [&str; 4] = ["variety", "rematch", "roaming", "hostile"];
+/// What can be taken away from a match besides the impairments of its link and its conditions: `variety`, by which the two machines
+/// differ in delay, window, saving policy and clock, and `rematch`, the second match in the same process.
+const EXTRAS: [&str; 2] = ["variety", "rematch"];
+
+/// The names of what can be taken away from a match besides the impairments of its link: `variety`, `rematch` and every [`Condition`].
+pub fn extras() -> impl Iterator<Item = &'static str> {
+    EXTRAS.into_iter().chain(Condition::ALL.into_iter().map(Condition::name))
+}
 
 /// A match to be played. Everything that comes of it is a function of this.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,19 +31,14 @@ pub struct Case {
     /// Whether the link is sealed.
     #[cfg(feature = "seal")]
     pub sealed: bool,
-    /// Whether the joiner is behind a router that forgets its mappings every few seconds. The link must be sealed: a bare match
-    /// does not follow a peer to another address.
-    #[cfg(feature = "seal")]
-    pub roaming: bool,
-    /// Whether somebody without keys sends copies, damaged copies and guesses to both machines, 50 a second to each: from addresses
-    /// of their own, and on a sealed link in the name of the peer too.
-    pub hostile: bool,
-    /// The names of the impairments and [`EXTRAS`] that were taken away.
+    /// What happens in the match.
+    pub conditions: Conditions,
+    /// The names of the impairments and [`extras`] that were taken away.
     pub without: Vec<String>,
 }
 
 impl Case {
-    /// The same match without an impairment of its link, or without one of the [`EXTRAS`]. A name that the link does not
+    /// The same match without an impairment of its link, or without one of the [`extras`]. A name that the link does not
     /// have changes nothing but the list.
     #[must_use]
     pub fn without(&self, name: &str) -> Self {
@@ -46,10 +46,8 @@ impl Case {
         match name {
             "variety" => case.variety = false,
             "rematch" => case.rematch = false,
-            #[cfg(feature = "seal")]
-            "roaming" => case.roaming = false,
-            "hostile" => case.hostile = false,
             name => {
+                case.conditions = case.conditions.without(name);
                 let simpler = self.link.simpler().find(|(impairment, _)| *impairment == name);
                 case.link = simpler.map_or(self.link, |(_, simpler)| simpler);
             }
@@ -58,15 +56,12 @@ impl Case {
         case
     }
 
-    /// Whether the match has this one of the [`EXTRAS`].
+    /// Whether the match has this one of the [`extras`].
     pub(super) fn has(&self, extra: &str) -> bool {
         match extra {
             "variety" => self.variety,
             "rematch" => self.rematch,
-            #[cfg(feature = "seal")]
-            "roaming" => self.roaming,
-            "hostile" => self.hostile,
-            _ => false,
+            name => self.conditions.iter().any(|condition| condition.name() == name),
         }
     }
 }
@@ -80,16 +75,13 @@ pub struct Plan {
     pub seed: u64,
     /// The length of a match in frames.
     pub match_frames: u32,
-    /// The names of impairments and [`EXTRAS`] that are taken away from every match.
+    /// The names of impairments and [`extras`] that are taken away from every match.
     pub without: Vec<String>,
     /// Whether the links are sealed.
     #[cfg(feature = "seal")]
     pub sealed: bool,
-    /// Whether the joiners are behind routers that forget ([`Case::roaming`]).
-    #[cfg(feature = "seal")]
-    pub roaming: bool,
-    /// Whether somebody without keys attacks the matches ([`Case::hostile`]).
-    pub hostile: bool,
+    /// What happens in the matches.
+    pub conditions: Conditions,
 }
 
 impl Default for Plan {
@@ -101,9 +93,7 @@ impl Default for Plan {
             without: Vec::new(),
             #[cfg(feature = "seal")]
             sealed: false,
-            #[cfg(feature = "seal")]
-            roaming: false,
-            hostile: false,
+            conditions: Conditions::NONE,
         }
     }
 }
@@ -123,9 +113,7 @@ impl Plan {
             rematch: true,
             #[cfg(feature = "seal")]
             sealed: self.sealed,
-            #[cfg(feature = "seal")]
-            roaming: self.roaming,
-            hostile: self.hostile,
+            conditions: self.conditions,
             without: Vec::new(),
         };
         Some(self.without.iter().fold(whole, |case, name| case.without(name)))

@@ -29,22 +29,29 @@
 //! of its bundle. Everything happens in the calling thread, and is a function of the seed.
 
 mod case;
+mod conditions;
 mod examine;
 mod failure;
 mod heat;
 mod inputs;
+#[cfg(feature = "seal")]
+mod kills;
 mod outcome;
 mod outside;
 mod page;
+mod pauses;
 mod plot;
 mod report;
 mod sample;
 mod shrink;
+#[cfg(feature = "seal")]
+mod spectators;
 mod tally;
 mod timed;
 mod trial;
 
-pub use case::{Case, EXTRAS, Plan};
+pub use case::{Case, Plan, extras};
+pub use conditions::{Condition, Conditions};
 pub use failure::{Failure, Files, FilesError};
 pub use inputs::{Turn, random, random_pads};
 pub use outcome::{Figures, Keep, Outcome, Trouble};
@@ -185,9 +192,7 @@ impl<G: Game + 'static> Stress<G> {
             without: without.iter().map(|name| (*name).to_owned()).collect(),
             #[cfg(feature = "seal")]
             sealed: self.plan.sealed,
-            #[cfg(feature = "seal")]
-            roaming: self.plan.roaming,
-            hostile: self.plan.hostile,
+            conditions: self.plan.conditions,
         };
         self.played(&plan, plan.case(0).into_iter().collect())
     }

@@ -40,6 +40,11 @@ pub enum Trouble {
         /// The reason.
         how: String,
     },
+    /// A rule of a [`Condition`](super::Condition) was broken.
+    Violated {
+        /// The rule that was broken.
+        what: String,
+    },
     /// The match proved nothing.
     Vacuous {
         /// The reason.
@@ -56,6 +61,7 @@ impl Trouble {
             Self::FalseAlarm { .. } => 2,
             Self::Unfinished { .. } => 3,
             Self::Vacuous { .. } => 4,
+            Self::Violated { .. } => 5,
         }
     }
 }
@@ -72,6 +78,7 @@ impl fmt::Display for Trouble {
                 write!(f, "a difference in frame {frame} was reported, and there is none")
             }
             Self::Unfinished { how } => write!(f, "the match did not come to its end: {how}"),
+            Self::Violated { what } => f.write_str(what),
             Self::Vacuous { why } => write!(f, "vacuous: {why}"),
         }
     }
@@ -125,7 +132,8 @@ pub struct Outcome {
     pub trouble: Option<Trouble>,
     /// Whether the failure is that of the rematch.
     pub in_rematch: bool,
-    /// The link flips bits: a divergence that was reported is no failure there.
+    /// The link flips bits, and a divergence that was reported is no failure there; or it is too narrow to roam on, and the match said
+    /// that it is too slow.
     pub excused: bool,
     /// The first frame that was reported as different.
     pub desync: Option<Frame>,

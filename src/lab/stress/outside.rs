@@ -1,13 +1,22 @@
-//! Events outside both machines: a router that forgets its mappings, and an attacker without keys.
+//! Events outside both machines: a router that forgets its mappings, an attacker without keys, players who pause, programs that are
+//! killed, and spectators.
 
 use super::case::Case;
-use crate::Game;
+use super::conditions::Condition;
+#[cfg(feature = "seal")]
+use super::kills::Kills;
+use super::pauses::Pauses;
+#[cfg(feature = "seal")]
+use super::spectators::Spectators;
+use super::timed::Timed;
+use crate::lab::Play;
 use crate::lab::forge::Guesses;
 use crate::lab::link::Seeded;
 #[cfg(feature = "seal")]
 use crate::lab::sim::NatKind;
 use crate::lab::sim::Recording;
 use crate::lab::{SimMatch, addresses};
+use crate::{Config, Game};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -28,31 +37,57 @@ pub(super) struct Outside {
     #[cfg(feature = "seal")]
     router: Option<(usize, Duration)>,
     attacker: Option<Guesses>,
+    pub(super) pauses: Option<Pauses>,
+    #[cfg(feature = "seal")]
+    pub(super) kills: Option<Kills>,
+    #[cfg(feature = "seal")]
+    pub(super) spectators: Option<Spectators>,
     /// Whether the attacker may send in the name of the peer: on a bare link that takes a right guess, and here none is to succeed.
     poses: bool,
 }
 
 impl Outside {
-    pub(super) fn new<G: Game>(case: &Case, sim: &mut SimMatch<G>) -> Self {
-        if case.hostile {
+    pub(super) fn new<G: Game>(case: &Case, config: &Config, sim: &mut SimMatch<Timed<G>>) -> Self {
+        let is_hostile = case.conditions.has(Condition::Hostile);
+        if is_hostile {
             sim.world.network_mut().record(Recording::Full);
         }
         Self {
             rng: Seeded::stream(case.seed, 0x6F75_7473),
             #[cfg(feature = "seal")]
             router: case
-                .roaming
+                .conditions
+                .has(Condition::Roaming)
                 .then(|| (sim.place_behind_nat(crate::lab::JOINER, NatKind::PortRestricted), Duration::ZERO)),
-            attacker: case.hostile.then(|| Guesses::new(case.seed)),
+            attacker: is_hostile.then(|| Guesses::new(case.seed)),
+            pauses: Pauses::new(case),
+            #[cfg(feature = "seal")]
+            kills: Kills::new(case, config),
+            #[cfg(feature = "seal")]
+            spectators: Spectators::new(case, config, sim),
             poses: !sim.machine(0).is_bare(),
         }
     }
 
     /// Runs the match until its state is to be looked at.
-    pub(super) fn run<G: Game>(&mut self, sim: &mut SimMatch<G>) {
+    pub(super) fn run<G: Game + 'static>(&mut self, sim: &mut SimMatch<Timed<G>>, play: Play<Timed<G>>) {
         let until = sim.world.now() + LOOK_EVERY;
+        if let Some(pauses) = &mut self.pauses {
+            pauses.run(sim);
+        }
         #[cfg(feature = "seal")]
-        self.forget(sim);
+        {
+            self.forget(sim);
+            let is_paused = self.pauses.as_ref().is_some_and(Pauses::is_running);
+            if let Some(kills) = self.kills.as_mut().filter(|kills| kills.is_done() || !is_paused) {
+                kills.run(sim, play);
+            }
+            if let Some(spectators) = &mut self.spectators {
+                spectators.run(sim, play);
+            }
+        }
+        #[cfg(not(feature = "seal"))]
+        let _ = play;
         while sim.world.now() < until {
             if self.attacker.is_none() {
                 return sim.run_for(LOOK_EVERY);

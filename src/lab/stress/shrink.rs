@@ -1,6 +1,6 @@
 //! Makes a failure small: as few frames and as few impairments as it still happens with.
 
-use super::case::{Case, EXTRAS};
+use super::case::{Case, extras};
 use super::outcome::{Keep, Outcome, Trouble};
 
 /// Plays a match.
@@ -53,7 +53,7 @@ impl Shrunk {
 
     fn fewer_impairments(&mut self, play: Player<'_>) -> bool {
         let before = self.case.without.len();
-        for extra in EXTRAS {
+        for extra in extras() {
             if self.case.has(extra) {
                 self.attempt(play, self.case.without(extra));
             }

@@ -79,7 +79,7 @@ pub struct Tally {
     pub failures: u32,
     /// The first of them.
     pub first_failure: Option<usize>,
-    /// Diverged on a link that flips bits, and reported.
+    /// Diverged on a link that flips bits, or too slow on a narrow one with roaming, and reported.
     pub excused: u32,
     /// The links of the plan on which no match was played, because the run was too short.
     pub unplayed: Vec<&'static str>,
@@ -156,7 +156,11 @@ impl Tally {
             total.divergences, total.vacuous, self.failures
         );
         if self.excused > 0 {
-            let _ = writeln!(text, "{} of them on links that flip bits, every one reported", self.excused);
+            let _ = writeln!(
+                text,
+                "{} of them excused, every one reported: on links that flip bits, or too narrow to roam on",
+                self.excused
+            );
         }
         if !self.unplayed.is_empty() {
             let _ = writeln!(

@@ -14,11 +14,29 @@ pub(super) struct Timed<G> {
     end: u32,
     pub(super) press: Rc<Press<G>>,
     pub(super) before: Option<Before<G>>,
+    /// Whether some states are barriers besides those of the game. The rest is no part of the state.
+    barriers: bool,
+    /// The first frame after the last barrier that was stepped.
+    beyond: u32,
+    /// The first barrier that was stepped twice.
+    pub(super) crossed_again: Option<Frame>,
 }
+
+/// Every so many frames is a barrier.
+const BARRIER_EVERY: u32 = 60;
 
 impl<G: Game> Timed<G> {
     pub(super) fn new(game: G, end: u32, press: Rc<Press<G>>, before: Option<Before<G>>) -> Self {
-        Self { game, frame: 0, end, press, before }
+        Self { game, frame: 0, end, press, before, barriers: false, beyond: 0, crossed_again: None }
+    }
+
+    /// Makes some states barriers.
+    pub(super) fn with_barriers(self, barriers: bool) -> Self {
+        Self { barriers, ..self }
+    }
+
+    fn is_barrier(&self) -> bool {
+        self.barriers && self.frame % BARRIER_EVERY == BARRIER_EVERY - 1
     }
 }
 
@@ -61,6 +79,12 @@ impl<G: Game> Save for Timed<G> {
 impl<G: Game> Game for Timed<G> {
     #[inline]
     fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
+        if self.is_barrier() {
+            if self.frame < self.beyond {
+                self.crossed_again.get_or_insert(Frame(self.frame));
+            }
+            self.beyond = self.frame + 1;
+        }
         self.game.step(inputs, cues);
         self.frame += 1;
     }
@@ -72,6 +96,6 @@ impl<G: Game> Game for Timed<G> {
 
     #[inline]
     fn barrier(&self) -> bool {
-        self.game.barrier()
+        self.is_barrier() || self.game.barrier()
     }
 }

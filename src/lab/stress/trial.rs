@@ -2,12 +2,16 @@
 
 use super::Stress;
 use super::case::{Case, rematch_frames};
+use super::conditions::Condition;
 use super::examine::{Seen, examine};
 use super::inputs::{Turn, mix};
 use super::outcome::{Keep, Outcome, Trouble};
 use super::outside::Outside;
+use super::pauses;
 use super::sample::{self, Sampler};
 use super::timed::{Counted, Timed};
+#[cfg(feature = "seal")]
+use super::{kills, spectators};
 use crate::game::fields::Image;
 use crate::lab::sim::Clock;
 use crate::lab::{Play, Setup, SimMatch};
@@ -47,13 +51,15 @@ fn play_one<G: Game + 'static>(
     };
     let setup = setup(case, (stress.axes, stress.pads), before.is_some());
     let expects_rollbacks = expects_rollbacks(case, &setup.configs);
+    let configs = setup.configs.clone();
     let mut sim = SimMatch::new(setup, play);
     #[cfg(feature = "seal")]
     if case.sealed {
         sim.seal(case.seed);
     }
     let (end, hook) = (case.frames, stress.before);
-    let timed = move |game, press| Timed::new(game, end, press, hook);
+    let barriers = case.conditions.has(Condition::Barriers);
+    let timed = move |game, press| Timed::new(game, end, press, hook).with_barriers(barriers);
     let (direct, press) = (stress.make.clone(), stress.presses());
     sim.make_direct(move |seed| timed(direct(seed, None), press));
     let mut before = before;
@@ -62,6 +68,13 @@ fn play_one<G: Game + 'static>(
         let (make, again, press, before) =
             (stress.make.clone(), stress.again, stress.presses(), before.take());
         let machine = sim.world.machine_mut(id);
+        #[cfg(feature = "seal")]
+        if case.conditions.has(Condition::Kills) && case.sealed {
+            let (make, press) = (stress.make.clone(), stress.presses());
+            machine.keep_ticket(configs[id].clone(), move |seed, seat| {
+                timed(make(seed, Some(seat)), press.clone())
+            });
+        }
         machine.make = Some(Box::new(move |seed, seat| {
             let game = match (before, again) {
                 (Some(game), Some(again)) => again(game, seed, seat),
@@ -85,10 +98,10 @@ fn play_one<G: Game + 'static>(
         }
     }
     sim.record();
-    let outside = Outside::new(case, &mut sim);
-    let mut seen = run(&mut sim, case.frames, outside);
+    let mut outside = Outside::new(case, &configs[0], &mut sim);
+    let mut seen = run(&mut sim, case, &mut outside, play);
     (seen.expects_rollbacks, seen.inputs) = (expects_rollbacks, sim.take_record());
-    let mut outcome = examine(stress, &sim, case, &seen);
+    let mut outcome = examine(stress, &sim, case, &seen, &outside);
     outcome.samples = samplers.map(|sampler| sampler.map(sample::taken).unwrap_or_default());
     if keep.inputs {
         outcome.inputs = seen.inputs;
@@ -103,14 +116,19 @@ fn pressed<G: Game>(session: &Session<Counted<G::Snapshot>>, timed: &Timed<G>) -
 }
 
 /// Runs a match to its end, and looks a few times a second at how much its state lives.
-fn run<G: Game>(sim: &mut SimMatch<Timed<G>>, frames: u32, mut outside: Outside) -> Seen {
-    let limit = Duration::from_secs(60 + u64::from(frames) / 5);
+fn run<G: Game + 'static>(
+    sim: &mut SimMatch<Timed<G>>,
+    case: &Case,
+    outside: &mut Outside,
+    play: Play<Timed<G>>,
+) -> Seen {
+    let limit = time_limit(case);
     let (mut seen, mut image, mut last) = (Seen::default(), Image::default(), Image::default());
     let ended = |sim: &SimMatch<Timed<G>>| {
         (0..2).all(|id| sim.machine(id).ended()) || (0..2).any(|id| sim.machine(id).error.is_some())
     };
     while !ended(sim) && sim.world.now() < limit {
-        outside.run(sim);
+        outside.run(sim, play);
         if let Some(direct) = sim.direct() {
             std::mem::swap(&mut image, &mut last);
             image.take(&direct.snapshot());
@@ -123,7 +141,37 @@ fn run<G: Game>(sim: &mut SimMatch<Timed<G>>, frames: u32, mut outside: Outside)
             seen.changes += u32::from(words + lanes > 1 || grown);
         }
     }
+    #[cfg(feature = "seal")]
+    {
+        let end = sim.world.now() + spectators::TIME;
+        while outside.spectators.as_ref().is_some_and(|all| !all.are_done(sim)) && sim.world.now() < end {
+            outside.run(sim, play);
+        }
+    }
     seen
+}
+
+/// The virtual time that a match may take.
+fn time_limit(case: &Case) -> Duration {
+    let mut limit = Duration::from_secs(60 + u64::from(case.frames) / 5);
+    if case.conditions.has(Condition::Pauses) {
+        limit += pauses::TIME;
+    }
+    #[cfg(feature = "seal")]
+    if case.conditions.has(Condition::Kills) {
+        limit += kills::TIME;
+    }
+    limit
+}
+
+/// The first state that the host hands over, empty without one. On a narrow link it is a few kilobytes, which take a second.
+pub(super) fn first_state(case: &Case) -> Vec<u8> {
+    if !case.conditions.has(Condition::FirstStates) {
+        return Vec::new();
+    }
+    let most = if case.link.bandwidth.is_some() { 4_096 } else { 48_000 };
+    let drawn = |number| mix(case.seed as u32 ^ 0x5A7E, number);
+    (0..1 + drawn(0) % most).map(|at| drawn(at + 1) as u8).collect()
 }
 
 /// Two machines as different as machines are.
@@ -134,6 +182,13 @@ fn setup(case: &Case, (axes, pads): (u8, u8), rematch: bool) -> Setup {
     for (id, (config, clock)) in setup.configs.iter_mut().zip(&mut setup.clocks).enumerate() {
         config.lobby.seed = Some(game_seed);
         (config.game.axes, config.game.pads) = (axes, pads);
+        if case.conditions.has(Condition::FirstStates) {
+            config.lobby.first_state = if id == 0 { first_state(case).into() } else { Vec::new().into() };
+            config.lobby.first_state_limit = 64 * 1_024;
+        }
+        if case.conditions.has(Condition::Pauses) {
+            pauses::configure(config);
+        }
         config.lobby.seat = if rematch { Player::Two } else { Player::One };
         if case.variety {
             let id = id as u32 * 16;

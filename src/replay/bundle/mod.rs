@@ -1,4 +1,4 @@
-//! A desync as a folder of five files: to be sent to somebody, read again, and re-run.
+//! A desync as a folder of five files: to be sent, read and re-run.
 //!
 //! | file | holds |
 //! |---|---|

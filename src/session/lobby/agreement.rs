@@ -136,7 +136,7 @@ pub enum LobbyError {
         /// The value at the host.
         theirs: u64,
     },
-    /// The host has its opponent already.
+    /// The host is already in a match.
     Full,
     /// The host declined.
     Declined,
@@ -181,9 +181,9 @@ impl fmt::Display for LobbyError {
                 "the first state stopped at {bytes} of {of} bytes, and nothing more came within {after:?}"
             ),
             Self::FirstStateDamaged { bytes } => {
-                write!(f, "the first state of {bytes} bytes did not arrive as it was sent")
+                write!(f, "the first state of {bytes} bytes was damaged on the way")
             }
-            Self::Full => f.write_str("the host has its opponent already"),
+            Self::Full => f.write_str("the host is already in a match"),
             Self::Declined => f.write_str("the host declined"),
             Self::Watching => f.write_str("this is an invite to watch, and not to play"),
             Self::NotAgreed => f.write_str("the two machines have not agreed on a match yet"),
@@ -214,10 +214,7 @@ mod tests {
                 LobbyError::FirstStateStalled { bytes: 5, of: 9, after: Duration::from_secs(10) },
                 "the first state stopped at 5 of 9 bytes, and nothing more came within 10s",
             ),
-            (
-                LobbyError::FirstStateDamaged { bytes: 9 },
-                "the first state of 9 bytes did not arrive as it was sent",
-            ),
+            (LobbyError::FirstStateDamaged { bytes: 9 }, "the first state of 9 bytes was damaged on the way"),
         ] {
             assert_eq!(error.to_string(), text);
         }

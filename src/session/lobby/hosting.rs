@@ -18,7 +18,7 @@ use crate::{Player, protocol::trace};
 use core::num::NonZeroU8;
 use std::net::SocketAddr;
 
-/// A guest that was offered the seat takes it within this long, or makes room for somebody else. It gets a second more for each
+/// A guest that does not take the offered seat within this long can be replaced by another. It gets a second more for each
 /// part of the first state of this many bytes.
 const MAX_OFFER: Span = Span::from_secs(5);
 const BYTES_A_SECOND: u32 = 32 * 1_024;

@@ -9,7 +9,7 @@ use crate::session::config::Config;
 /// The number of round trips that are enough after [`LONG_ENOUGH`], on a link that loses many packets.
 const FEW_SAMPLES: u32 = 3;
 const LONG_ENOUGH: Span = Span::from_secs(1);
-/// The end of the measurement, whatever it has found.
+/// The longest measurement, even without a round trip.
 const MAX_WAIT: Span = Span::from_secs(2);
 
 /// The unit of an RTT in a HELLO or OFFER.

@@ -19,7 +19,6 @@ use crate::channel::entropy::Entropy;
 use crate::channel::refusal::Refusals;
 use crate::protocol::time::{Span, Time};
 use crate::protocol::{Authenticated, ConnectionStep};
-#[cfg(feature = "seal")]
 use crate::session::first_state::FirstState;
 use crate::session::peer::handshake_responder::HandshakeResponder;
 use crate::session::peer::link::Link;
@@ -33,7 +32,7 @@ use std::net::SocketAddr;
 /// The handshake of two machines, before there is a game.
 ///
 /// Drive it as any [`Protocol`], ask whether the two machines have [agreed](Self::agreed), build the game from the
-/// agreed seed, and [start](Self::start).
+/// agreed seed, and [start](Self::start). [`Session`](crate::Session) has an example.
 #[derive(Clone, Debug)]
 pub struct Lobby {
     config: Config,
@@ -164,6 +163,12 @@ impl Lobby {
         self.accept();
     }
 
+    /// Accepts the waiting guest, who gets this first state instead of the config's.
+    pub fn accept_with(&mut self, first_state: FirstState) {
+        self.config.lobby.first_state = first_state;
+        self.accept();
+    }
+
     /// Declines the waiting guest.
     pub fn decline(&mut self) {
         if let Role::Host(hosting) = &mut self.role {
@@ -185,7 +190,7 @@ impl Lobby {
     /// The agreed terms; `None` before there are any.
     ///
     /// # Errors
-    /// If there will be no match: the host did not answer, is incompatible, has an opponent already, or declined.
+    /// If there will be no match: the host did not answer, is incompatible, already has an opponent, or declined.
     pub fn agreed(&self) -> Result<Option<&Agreed>, LobbyError> {
         match (&self.error, &self.role) {
             (Some(error), _) => Err(*error),

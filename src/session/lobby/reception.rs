@@ -144,7 +144,7 @@ impl Lobby {
                     self.responder.refuse(from, header, hello.nonce, RefuseField::Declined);
                 }
             }
-            // A guest that may be a recorded one takes nobody's place, and says HELLO again when it is there.
+            // A handshake that may be a replay replaces no guest. A real guest sends HELLO again.
             Role::Host(hosting)
                 if !hosting.is_guest(from)
                     && hosting.is_confirmed()

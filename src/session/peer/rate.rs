@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_ack_does_not_take_the_blame_for_congestion() {
+    fn late_ack_is_not_taken_for_congestion() {
         let mut link = Link::new();
         link.run(0..600, 5, 8, 8);
         assert!(link.rate.sends_copies());

@@ -1,13 +1,13 @@
-//! RESYNC: the way back for a control channel whose numbers have come apart.
+//! RESYNC: recovery of a control channel whose sequence numbers no longer match.
 //!
-//! A forged packet that fitted by chance, or a blackout longer than the numbers reach, can leave both sides refusing each
-//! other. Neither can mend that by itself, so either says RESYNC, which its token proves whatever the header's numbers, and
-//! the other answers with its own.
+//! A forged packet that passed the checks by chance, or an outage longer than the accepted range, can leave both sides
+//! refusing each other's packets. Either side then sends RESYNC, which its token authenticates whatever the numbers in its
+//! header, and the other answers with its own.
 
 use crate::channel::refusal::Refusal;
 use crate::protocol::time::{Span, Time};
 
-/// After this many refused packets in a row the numbers have come apart.
+/// After this many refused packets in a row the numbers no longer match.
 const AFTER_REFUSALS: u8 = 3;
 
 /// After this long without a message that later ones wait for, its ack must have been forged.

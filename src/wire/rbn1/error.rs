@@ -83,7 +83,7 @@ impl fmt::Display for InputDecodeError {
             Self::Count { count } => write!(f, "a count of {count} is outside 1..={MAX_INPUTS}"),
             Self::Axes { axes } => write!(f, "a number of {axes} axes is outside 1..={MAX_AXES}"),
             Self::Length { len, expected } => {
-                write!(f, "{len} bytes, but flags and count ask for {expected}")
+                write!(f, "{len} bytes, but flags and count require {expected}")
             }
             Self::Mark => f.write_str("the mark of the time block is 0"),
         }

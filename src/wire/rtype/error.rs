@@ -73,10 +73,10 @@ impl fmt::Display for RtypeDecodeError {
         match self {
             Self::TooShort { len } => write!(f, "{len} bytes are less than a header of {HEADER_LEN}"),
             Self::TooLong { len } => write!(f, "{len} bytes are more than {MAX_LEN}"),
-            Self::Opcode { opcode } => write!(f, "there is no opcode {opcode:#04x}"),
+            Self::Opcode { opcode } => write!(f, "unknown opcode {opcode:#04x}"),
             Self::Flags { flags } => write!(f, "flags of {flags:#04x} have reserved bits"),
-            Self::AsksAck { opcode } => write!(f, "no {opcode} may ask for an ACK"),
-            Self::PayloadLength { opcode, len } => write!(f, "no {opcode} has a payload of {len} bytes"),
+            Self::AsksAck { opcode } => write!(f, "{opcode} must not request an ACK"),
+            Self::PayloadLength { opcode, len } => write!(f, "{opcode} cannot have a payload of {len} bytes"),
             Self::Name { valid_up_to } => write!(f, "the name is not UTF-8 after {valid_up_to} bytes"),
             Self::Input { bits } => write!(f, "an input of {bits:#04x} has reserved bits"),
         }
@@ -117,7 +117,7 @@ impl fmt::Display for RtypeEncodeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Room { len, room } => write!(f, "a packet of {len} bytes does not fit a buffer of {room}"),
-            Self::AsksAck { opcode } => write!(f, "no {opcode} may ask for an ACK"),
+            Self::AsksAck { opcode } => write!(f, "{opcode} must not request an ACK"),
             Self::Name { len } => write!(f, "a name of {len} bytes is outside 1..={MAX_NAME}"),
             Self::Input { bits } => write!(f, "an input of {bits:#04x} has reserved bits"),
         }

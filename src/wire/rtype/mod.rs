@@ -258,7 +258,7 @@ impl RtypePacket<'_> {
     }
 
     /// The sequence number of a datagram that [`decode`](RtypePacket::decode) refuses, for the NACK that answers it; `None` if there is none to
-    /// name, or if the datagram claims to be a NACK, which nobody answers.
+    /// name, or if the datagram claims to be a NACK, which is not answered.
     #[must_use]
     pub fn refused_sequence(datagram: &[u8]) -> Option<u16> {
         match *datagram {

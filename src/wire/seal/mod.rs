@@ -47,6 +47,9 @@ pub const MAX_OVERHEAD: usize = DATA_HEAD_LEN + TAG_LEN;
 /// The length of the commitment in a RESP to a joiner by address.
 pub const COMMITMENT_LEN: usize = 16;
 
+/// The length of the key of a player and its proof.
+pub const PLAYER_LEN: usize = KEY_LEN + 32;
+
 /// The length of an opening message or a signal with its length in front and its padding: the plaintext of an INIT, and of a
 /// control packet that carries a signal. All have the same length, so that a watcher learns nothing of what is in them.
 pub const PADDED_LEN: usize = 256;
@@ -66,7 +69,7 @@ const MIN_RESP_LEN: usize = RESP_HEAD_LEN + KEY_LEN + 2 + TAG_LEN;
 pub enum Pattern {
     /// From an invite. The key never travels.
     Invite = 1,
-    /// From the RETRY of whoever answers at an address.
+    /// From the RETRY that comes from an address. It is unauthenticated until the players compare the code.
     Open,
     /// From an invite, and the handshake carries signals instead of packets of the inner protocol: it is brought by a
     /// rendezvous before there is a path.
@@ -242,11 +245,15 @@ pub enum Kind {
     CodeReveal,
     /// A signal: candidates and credentials of a machine that is reached by other paths now.
     Signal,
+    /// The public key of the player at the sender, and its proof.
+    Player,
+    /// Answers a [`Player`](Self::Player), or asks for one.
+    PlayerAnswer,
 }
 
 impl Kind {
     /// All of them, in the order of their numbers, which count from 1.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Find,
         Self::Found,
         Self::Challenge,
@@ -254,6 +261,8 @@ impl Kind {
         Self::CodeAsk,
         Self::CodeReveal,
         Self::Signal,
+        Self::Player,
+        Self::PlayerAnswer,
     ];
 
     /// The number on the wire.
@@ -271,6 +280,8 @@ impl Kind {
             Self::CodeAsk => 16,
             Self::CodeReveal => 20,
             Self::Signal => PADDED_LEN,
+            Self::Player => PLAYER_LEN,
+            Self::PlayerAnswer => 1,
         }
     }
 }

@@ -26,7 +26,7 @@ fn two_machines_agree_and_play() {
 }
 
 #[test]
-fn they_agree_over_every_kind_of_link() {
+fn two_machines_agree_on_every_link() {
     let percent = |percent| Chance::from_percent(percent).unwrap();
     let base = LinkConfig::new(ms(40));
     let links = [
@@ -301,7 +301,7 @@ fn zero_timeouts_are_refused() {
         change(&mut config);
         let error = ConfigError::NoPatience { limit };
         assert_eq!(config.check(), Err(error));
-        assert_eq!(error.to_string(), format!("{limit} is 0"));
+        assert_eq!(error.to_string(), format!("{limit} must not be 0"));
         assert!(matches!(Lobby::host(config), Err(LobbyError::Config(found)) if found == error));
     }
     for (cadence_frames, fits) in [(0, false), (1, true), (600, true), (601, false), (u16::MAX, false)] {

@@ -119,7 +119,7 @@ fn forged_numbers_before_the_host_accepts_do_not_stop_it() {
 }
 
 #[test]
-fn a_cookie_is_worth_nothing_elsewhere_or_later() {
+fn cookie_is_bound_to_its_address_and_time() {
     let mut pair = pair();
     pair.machine_mut(JOINER).asleep = true;
     pair.inject(HOST, stranger(), &message(ControlHeader::default(), &hello(5, 0)));

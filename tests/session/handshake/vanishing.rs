@@ -47,7 +47,7 @@ fn mutual_joiner_sends_hello_again_when_the_other_is_gone() {
 }
 
 #[test]
-fn nobody_there_is_told_after_the_timeout() {
+fn absent_host_is_told_after_the_timeout() {
     let mut configs = [config(HOST), config(JOINER)];
     configs[JOINER].timeouts.join_timeout = Duration::from_secs(4);
     let mut pair = pair_with(configs);
@@ -255,7 +255,7 @@ fn a_match_is_played_to_its_end_and_both_know_it() {
         pair.lose(JOINER, lost, 5);
         assert!(pair.step_until(SOON, |pair| pair.ending(HOST).is_some() && pair.ending(JOINER).is_some()));
         let verdict = |pair: &Pair, id| match pair.ending(id) {
-            Some(Event::Ended(Verdict::Agreed { frame, checksum })) => (frame.0, *checksum),
+            Some(Event::Ended(Verdict::Agreed { frame, checksum, .. })) => (frame.0, *checksum),
             other => panic!("{lost} lost: {other:?}"),
         };
         assert_eq!(verdict(&pair, HOST), verdict(&pair, JOINER));

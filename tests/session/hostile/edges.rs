@@ -340,7 +340,7 @@ fn is_delivered(probe: &Probe, forged: &[u8], number: u16) -> bool {
     std::iter::from_fn(|| session.poll_event()).any(|event| event == Event::Message(b"forged"[..].into()))
 }
 
-/// Holds the table of costs in `docs/WIRE.md`, section 15.
+/// Holds the costs of blind forgery in `docs/WIRE.md`.
 fn assert_documented_costs(probe: &mut Probe, when: &str) {
     let taken = count(probe);
     let Taken { sequences, acks, starts, delivered } = taken;
@@ -356,14 +356,14 @@ fn assert_documented_costs(probe: &mut Probe, when: &str) {
 }
 
 #[test]
-fn a_blind_guess_costs_what_the_page_says() {
+fn blind_guess_costs_as_documented() {
     for victim in [HOST, JOINER] {
         assert_documented_costs(&mut Probe::playing(victim), "in the middle of a match");
     }
 }
 
 #[test]
-fn a_blind_guess_costs_as_much_in_a_flood_of_them() {
+fn blind_guess_costs_as_much_in_a_flood() {
     for victim in [HOST, JOINER] {
         let mut pair = Phase::Playing.pair(victim);
         let mut guesses = Guesses::new(3);

@@ -85,7 +85,7 @@ fn earlier_match(entropy: u64) -> Vec<(usize, Vec<u8>)> {
 }
 
 #[test]
-fn an_earlier_match_said_again_changes_nothing() {
+fn replayed_packets_of_an_earlier_match_change_nothing() {
     for entropy in 100..100 + repeats(20) {
         let recorded = earlier_match(entropy);
         for phase in [Phase::Waiting, Phase::Challenged, Phase::Offered, Phase::Agreed, Phase::Playing] {
@@ -109,7 +109,7 @@ fn an_earlier_match_said_again_changes_nothing() {
 }
 
 #[test]
-fn the_same_match_said_again_while_it_runs_changes_nothing() {
+fn replayed_packets_of_the_match_change_nothing() {
     for victim in [HOST, JOINER] {
         let mut pair = Phase::Playing.pair(victim);
         let said = pair.said().filter(|said| said.by != victim);

@@ -186,7 +186,7 @@ fn datagrams_after_the_challenge() {
 }
 
 #[test]
-fn datagrams_while_the_host_makes_up_its_mind() {
+fn datagrams_while_the_host_decides() {
     assert!(play_out(Phase::Incoming) > 200);
 }
 

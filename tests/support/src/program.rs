@@ -64,6 +64,14 @@ impl Running {
         line.trim_end().to_owned()
     }
 
+    /// Whether it has ended.
+    ///
+    /// # Panics
+    /// If the system does not say.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("a child").is_some()
+    }
+
     /// Kills it.
     ///
     /// # Panics

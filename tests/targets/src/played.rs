@@ -69,7 +69,7 @@ pub(crate) fn transport() -> u64 {
         }
         assert!(time.get() < Duration::from_secs(60), "the match never ended");
     }
-    let [Some(Verdict::Agreed { frame, checksum }), other] = verdicts else { panic!("{verdicts:?}") };
+    let [Some(Verdict::Agreed { frame, checksum, .. }), other] = verdicts else { panic!("{verdicts:?}") };
     assert_eq!(other, verdicts[0]);
     u64::from(frame.0) << 32 | u64::from(checksum)
 }

@@ -417,7 +417,7 @@ proptest! {
 }
 
 #[test]
-fn nobody_is_stuck_inside_the_other() {
+fn fighters_are_pushed_apart() {
     let mut duel = fighting(0);
     duel.fighters[1].x = duel.fighters[0].x;
     hold(&mut duel, 30, NONE, NONE);

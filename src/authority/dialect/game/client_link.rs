@@ -24,7 +24,7 @@ const REMEMBERED: usize = 256;
 /// The most inputs that one packet carries.
 const MAX_INPUTS: usize = 16;
 
-/// Deltas that cannot be read are asked for anew after this long.
+/// Deltas that cannot be read are requested again after this long.
 const ASK_AGAIN: Span = Span::from_millis(500);
 
 /// Sequence numbers, acks and reliable messages towards the server.
@@ -93,7 +93,7 @@ impl ClientLink {
         FromServer::Entities(Stamp { frame: Frame(snapshot.tick), applied })
     }
 
-    /// Reads a DELTA, and asks for deltas anew if it is the difference to something that is not here.
+    /// Reads a DELTA, and requests deltas again if it is the difference to something that is not here.
     fn delta(&mut self, now: Time, payload: &[u8], shown: &mut Vec<Shown>) -> Result<Stamp, Refusal> {
         let Some(Deltas { baselines, asked: Some(asked) }) = &mut self.deltas else {
             return Err(Refusal::OutOfPlace);

@@ -165,7 +165,7 @@ impl Connection {
         self.range = range;
     }
 
-    /// Lets the other side begin its numbers anew with its next packet.
+    /// Lets the other side restart its numbers with its next packet.
     pub(super) fn expect_first(&mut self) {
         self.newest = None;
     }

@@ -51,7 +51,7 @@ impl Prepared {
         &mut self.history
     }
 
-    /// The number of SNAPSHOTs. They are alike for all clients but for their numbers.
+    /// The number of SNAPSHOTs. They are the same for all clients except for their numbers.
     pub(super) fn snapshots(&mut self) -> usize {
         let mut from = 0;
         // A world without entities is a snapshot too: it says that the server is there.

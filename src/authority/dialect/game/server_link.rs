@@ -225,7 +225,7 @@ mod tests {
     use crate::wire::control::{ControlHeader, Entries, Snapshot};
 
     #[test]
-    fn a_copy_of_a_packet_says_nothing() {
+    fn duplicate_packet_is_ignored() {
         let mut link = ServerLink::idle(1);
         link.begin(Time::ZERO, 7, &Challenges::after(100));
         for (sequence, payload, expected) in [

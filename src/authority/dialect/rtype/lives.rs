@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_of_a_former_life_say_nothing_of_the_next() {
+    fn packets_about_an_earlier_entity_are_stale() {
         let mut lives = Lives::new();
         assert_eq!(lives.spawn(5, 100), Spawned::New);
         assert_eq!(lives.spawn(5, 100), Spawned::Stale, "a copy");

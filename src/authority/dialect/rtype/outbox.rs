@@ -15,7 +15,7 @@ pub(super) const MAX_RESENDS: u32 = 5;
 /// lose the first six copies or their ACKs while everything else comes through.
 const MAX_RESENDS_HEARD: u32 = 20;
 
-/// The most packets that wait: a newcomer is told of 255 entities and 256 projectiles at once.
+/// The most packets that wait: a newcomer is sent 255 entities and 256 projectiles at once.
 const KEPT: usize = 1_024;
 
 /// The most packets under way.

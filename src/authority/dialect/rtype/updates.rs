@@ -1,4 +1,4 @@
-//! Which entities a client is told the positions of: those that have moved, its own ship first, then the longest unsent.
+//! The entities whose positions a client is sent: those that have moved, its own ship first, then the longest unsent.
 
 use crate::authority::dialect::Parts;
 

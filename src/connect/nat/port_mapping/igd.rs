@@ -60,7 +60,7 @@ impl Igd {
         Self { route, port, question, lifetime: 0, at, services, outside: None }
     }
 
-    /// The port outside to ask for: the own one, and others if that belongs to somebody else.
+    /// The external port to request: the local one, and others if that one is taken.
     fn outside(&self, tried: u16) -> u16 {
         self.outside.unwrap_or(self.port.wrapping_add(tried.wrapping_mul(1_009)).max(1_024))
     }

@@ -26,7 +26,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 const CONTROL_PORT: u16 = 5_351;
 /// The lifetime to request, in seconds: a router forgets the port of a program that crashed after so long.
 const LIFETIME: u32 = 3_600;
-/// The shortest time between two renewals, whatever lifetime a router grants.
+/// The shortest time between two renewals, for any lifetime that a router grants.
 const MIN_RENEWAL: Duration = Duration::from_secs(30);
 /// How often a question is sent as a datagram. The wait doubles each time.
 const ATTEMPTS: u32 = 2;
@@ -136,7 +136,7 @@ impl PortMapping {
         if is_public {
             self.state = State::Held { renew_at: now + renewal.max(MIN_RENEWAL) };
         } else {
-            // The router is behind another NAT, and nobody outside reaches this port.
+            // The router is behind another NAT, and this port cannot be reached from outside.
             self.begin(now, 0);
         }
     }

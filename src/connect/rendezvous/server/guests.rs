@@ -68,8 +68,8 @@ impl Guests {
         Self { key, entries, by_room, by_age, queues: Queues::new(max), max }
     }
 
-    /// Takes in a signal for a room. The same POST again is the same guest; another signal is another one, whatever its nonce, so that
-    /// nobody brings a host more of them than new guests.
+    /// Takes in a signal for a room. The same POST again is the same guest; another signal is another one even with the same nonce, so that
+    /// a host gets no more signals than new guests.
     pub(super) fn admit(
         &mut self,
         now: Time,
@@ -169,7 +169,7 @@ impl Guests {
         self.by_age.remove(&(guest.since, number));
     }
 
-    /// The number of a guest, which nobody but its host learns.
+    /// The number of a guest, which only its host learns.
     fn number(&self, room: &Room, addr: SocketAddr, nonce: u64, signal: &[u8]) -> u64 {
         let subject = subject(addr, nonce);
         let mut bytes = [0; 54];

@@ -160,7 +160,7 @@ impl RendezvousServer {
         }
     }
 
-    /// Tells whoever asks by STUN the address that it is seen at, as any STUN server does.
+    /// Answers a STUN request with the sender's mapped address, as any STUN server does.
     fn binding(&mut self, now: Time, from: SocketAddr, request: &[u8]) -> Result<(), RoomRefusal> {
         let mut answer = [0; stun::MAX_ANSWER];
         let len = stun::answer(request, from, &mut answer).ok_or(RoomRefusal::Malformed)?;

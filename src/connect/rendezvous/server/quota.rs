@@ -7,7 +7,7 @@ use crate::channel::source::Source;
 use crate::protocol::time::{Span, Time};
 use crate::protocol::trace;
 
-/// Sources that fall on one place share its quota. A stranger who does not know the key cannot choose the place.
+/// Sources that fall on one place share its quota. The place is a keyed hash, so an attacker cannot choose it.
 const PLACES: usize = 4_096;
 
 const SECOND: Span = Span::from_secs(1);

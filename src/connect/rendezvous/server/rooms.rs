@@ -19,7 +19,7 @@ const SOURCES_PER_NETWORK: usize = 8;
 const CHECK_EVERY: Span = Span::from_secs(2);
 const CHECKS: Span = Span::from_secs(6);
 
-/// A room in a log: the first bytes of its name, which tell rooms apart but let nobody ask for one.
+/// A room in a log: the first bytes of its name, which tell rooms apart but do not suffice to ask for one.
 struct Label<'a>(&'a Room);
 
 impl fmt::Display for Label<'_> {

@@ -1,6 +1,6 @@
 //! The addresses of one room: the one that holds it, and a rival that claims it.
 //!
-//! A valid claim from another address is a host that has moved, or somebody who made the host sign for a foreign address.
+//! A valid claim from another address is a host that has moved, or an attacker who made the host sign for a foreign address.
 //! The server cannot tell them apart by the claim. It therefore challenges the address that holds the room, and moves the
 //! room only if that does not answer; until then a guest's signal goes to both in turn.
 

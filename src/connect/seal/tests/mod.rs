@@ -3,6 +3,7 @@
 mod opening;
 mod owner;
 mod paths;
+mod players;
 mod roam;
 mod vectors;
 
@@ -87,7 +88,11 @@ impl Authenticated for Inner {
 
 /// One side of the channel of a guest.
 pub(super) fn channel(is_host: bool, index: u16) -> Channel {
-    let split = Split { keys: [Secret([1; 32]), Secret([2; 32])], hash: [0; 32] };
+    let split = Split {
+        keys: [Secret([1; 32]), Secret([2; 32])],
+        hash: [0; 32],
+        ephemerals: (Secret([3; 32]), [0; 32]),
+    };
     Channel::new(&split, is_host, index).unwrap()
 }
 

@@ -53,6 +53,18 @@ fn timeout_is_that_of_seal_or_protocol_whichever_is_sooner() {
 }
 
 #[test]
+fn queued_init_of_one_key_is_due_whatever_other_keys_wait_for() {
+    let mut rig = Rig::new();
+    rig.seal.add_access(PeerRole::Spectator, Some([9; 32]), 4).unwrap();
+    let init = init(&mut rig);
+    rig.hear(0, 2, &init);
+    rig.poll(0);
+    assert_eq!((rig.seal.stats.handshakes, rig.seal.poll_timeout()), (0, Some(ms(1_000))));
+    rig.poll(1_000);
+    assert_eq!(rig.seal.stats.handshakes, 1);
+}
+
+#[test]
 fn challenge_is_answered_to_where_it_came_from() {
     let (mut rig, mut guest) = Rig::playing();
     rig.hear(500, 1, &control(&mut guest, Kind::Found, b""));

@@ -110,3 +110,11 @@ fn unproven_address_finds_no_room_among_checked_paths() {
     roam.heard(at(400), (addr(9), Standing::Unproven), 500, true);
     assert_eq!(challenge(&mut roam, 400), [1, 2, 3, 4, 5]);
 }
+
+#[test]
+fn known_path_that_becomes_preferred_takes_no_place() {
+    let mut roam = roam(Standing::Checked);
+    (3..=5).for_each(|port| roam.add(at(0), addr(port), Standing::Checked));
+    roam.add(at(0), addr(3), Standing::Preferred);
+    assert_eq!(challenge(&mut roam, 0), [1, 2, 3, 4, 5]);
+}

@@ -6,6 +6,7 @@ use crate::connect::seal::hash::hash;
 use crate::connect::seal::mac::Mac;
 use crate::connect::seal::noise::{self, KeyPair, Split};
 use crate::connect::seal::padding::padded;
+use crate::connect::seal::player::{PlayerKey, Verifier, prove};
 use crate::connect::seal::random::Secret;
 use crate::protocol::time::Time;
 use crate::wire::seal::{self, InitHead, Kind, Pattern, Request, Retry};
@@ -43,7 +44,11 @@ fn mac(datagram: &mut Vec<u8>, mac: Mac) {
 }
 
 /// The handshake of a pattern: INIT, RESP and what they agree on.
-fn handshake(pattern: Pattern, vectors: &mut BTreeMap<String, Vec<u8>>, host: &KeyPair) -> [Channel; 2] {
+fn handshake(
+    pattern: Pattern,
+    vectors: &mut BTreeMap<String, Vec<u8>>,
+    host: &KeyPair,
+) -> [(Channel, Split); 2] {
     let (key, name) = match pattern {
         Pattern::Invite => (Mac::of(&host.public), "invite"),
         Pattern::Signal => (Mac::of(&host.public), "signal"),
@@ -86,7 +91,9 @@ fn handshake(pattern: Pattern, vectors: &mut BTreeMap<String, Vec<u8>>, host: &K
     if pattern == Pattern::Open {
         note("code", &code(&theirs, part));
     }
-    [Channel::new(&ours, true, JOINER).unwrap(), Channel::new(&theirs, false, HOST).unwrap()]
+    let [host, joiner] =
+        [Channel::new(&ours, true, JOINER), Channel::new(&theirs, false, HOST)].map(Option::unwrap);
+    [(host, ours), (joiner, theirs)]
 }
 
 /// The six digits, each as a byte.
@@ -108,7 +115,7 @@ fn vectors() -> BTreeMap<String, Vec<u8>> {
     vectors.insert("mac-key".to_owned(), hash(b"mac", &[&host.public])[..16].to_vec());
     handshake(Pattern::Open, &mut vectors, &host);
     handshake(Pattern::Signal, &mut vectors, &host);
-    let [mut host, mut joiner] = handshake(Pattern::Invite, &mut vectors, &host);
+    let [(mut host, ours), (mut joiner, theirs)] = handshake(Pattern::Invite, &mut vectors, &host);
     let mut data = |channel: &mut Channel, name: &str, text: &[u8]| {
         let mut buf = [0; 300];
         buf[..text.len()].copy_from_slice(text);
@@ -121,6 +128,18 @@ fn vectors() -> BTreeMap<String, Vec<u8>> {
     let mut buf = [0; 64];
     let len = joiner.seal_control(Kind::Challenge, &NONCE.to_be_bytes(), &mut buf).unwrap();
     vectors.insert("control".to_owned(), buf[..len].to_vec());
+    let mut player = |name: &str, channel: &mut Channel, is_host: bool, first: u8| {
+        let (keys, mut buf) = (KeyPair::new(secret(first)), [0; 100]);
+        let (own, other) = if is_host { (&ours, &theirs) } else { (&theirs, &ours) };
+        let text = prove(&keys, own, is_host).unwrap();
+        assert_eq!(Verifier::new(other, is_host).check(&text), Some(PlayerKey(keys.public)));
+        vectors.insert(format!("{name}-text"), text.to_vec());
+        vectors.insert(format!("{name}-fingerprint"), PlayerKey(keys.public).to_string().into_bytes());
+        let len = channel.seal_control(Kind::Player, &text, &mut buf).unwrap();
+        vectors.insert(name.to_owned(), buf[..len].to_vec());
+    };
+    player("player-joiner", &mut joiner, false, 0x21);
+    player("player-host", &mut host, true, 0x61);
     vectors
 }
 

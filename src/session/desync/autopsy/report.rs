@@ -126,7 +126,7 @@ impl fmt::Display for AutopsyVerdict {
             ),
             Self::StartDiffers => f.write_str("the first states were not the same"),
             Self::NotReproducible { .. } | Self::Unknown => {
-                f.write_str("not enough was kept or told to say whose fault it is")
+                f.write_str("not enough data to tell which machine is at fault")
             }
         }
     }

@@ -94,7 +94,7 @@ impl Sender {
             self.heard_at = now;
         }
         let was_dead = now.since(core::mem::replace(&mut self.heard_at, now)) >= DEAD_AFTER;
-        // A part that was not sent yet may be named: somebody has forged it, and the hash will tell.
+        // A part that was not sent yet may be acknowledged: it was forged to the joiner, and the hash will differ.
         let (len, mut arrived) = (self.len(), 0);
         for (number, sent) in (self.first..).zip(&mut self.sent) {
             if sent.part == Part::Arrived || !ack.has(number) {

@@ -168,7 +168,7 @@ impl History {
         *tick = newest.frame.0.to_be_bytes();
         *rest.first_chunk_mut()? = applied.to_be_bytes();
         let (mut len, mut written) = (HEAD, Ids::NONE);
-        // An ack, or a client that asks anew, since the codes were made counts from the next broadcast on.
+        // An ack, or a client that asks again, since the codes were made counts from the next broadcast on.
         let known = |slot: usize| known[slot] & self.coded[slot];
         Self::part(self.number, due, known, |at, ids| {
             let ids = ids & self.coded[at];

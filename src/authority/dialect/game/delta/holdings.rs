@@ -98,7 +98,7 @@ impl Holdings {
         });
     }
 
-    /// Chooses the entities of the newest broadcast that the client is shown. A quarter of them are looked at anew.
+    /// Chooses the entities of the newest broadcast that the client is shown. A quarter of them are checked again.
     pub(crate) fn plan(&mut self, history: &mut History, sight: impl Fn(u8) -> Sight) {
         self.number = history.number();
         self.known[slot_of(self.number)] = Ids::NONE;

@@ -171,7 +171,7 @@ fn forged_ack_of_a_lost_packet_is_healed_by_asking_again() {
 }
 
 #[test]
-fn client_that_asks_between_plan_and_packet_reads_nothing_old() {
+fn delta_request_after_the_plan_yields_current_bodies() {
     let mut pair = Pair::new(8);
     (0..40).for_each(|_| {
         pair.delivered();
@@ -307,7 +307,7 @@ fn snapshot_that_does_not_fit_goes_on_in_the_next_packet() {
     let next = pair.broadcast();
     assert_eq!(first_age(&next[0].1), 3);
     assert!(pair.read(&next[0].1).is_ok());
-    // A buffer without room for one body takes none, and is not tried for ever.
+    // A buffer without room for one body takes none, and is not tried forever.
     pair.history.push(Frame(pair.frame.wrapping_add(3)), &pair.bodies);
     pair.holdings.plan(&mut pair.history, |_| Sight::Near);
     for room in 0..60 {
@@ -376,16 +376,16 @@ fn clients_with_the_same_baselines_get_the_same_bytes() {
     assert_eq!(ids, (1..=30).filter(|id| *id != 9).collect::<Vec<_>>());
 }
 
-/// The bytes of a block of the page.
-fn on_page(name: &str) -> Vec<u8> {
-    let page = include_str!("../../../../../docs/DELTAS.md");
-    let (_, rest) = page.split_once(&format!("```vector {name}\n")).expect("a block");
-    let lines = rest.split("```").next().unwrap().lines().map(|line| line.split(';').next().unwrap());
+/// The bytes of a block of the file.
+fn vector(name: &str) -> Vec<u8> {
+    let vectors = include_str!("../../../../../docs/vectors/deltas.txt");
+    let (_, rest) = vectors.split_once(&format!("[{name}]\n")).expect("a block");
+    let lines = rest.split("\n\n").next().unwrap().lines().map(|line| line.split(';').next().unwrap());
     lines.flat_map(str::split_whitespace).map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
 }
 
 #[test]
-fn deltas_of_the_page_are_what_the_code_writes() {
+fn delta_vectors_are_what_the_code_writes() {
     let walks = Body { velocity_x: 18.0, ..Body::at(10.0, 5.0) };
     let (mut near, hurt) = (walks, Body { health: 0.5, ..Body::at(2.5, 7.0) });
     (0..3).for_each(|_| near.x += 18.0 * (1.0 / 60.0));
@@ -413,6 +413,6 @@ fn deltas_of_the_page_are_what_the_code_writes() {
         let payload = pair.packets().remove(0).1;
         assert_eq!(pair.read(&payload).unwrap().1, shown);
         let hex: Vec<String> = payload.iter().map(|byte| format!("{byte:02X}")).collect();
-        assert_eq!(on_page(name), payload, "{name} should be {}", hex.join(" "));
+        assert_eq!(vector(name), payload, "{name} should be {}", hex.join(" "));
     }
 }

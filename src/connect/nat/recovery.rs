@@ -10,8 +10,9 @@ use crate::protocol::time::Time;
 use crate::protocol::trace;
 
 impl NatTraversal {
-    /// Looks after the peers to which no path works: asks where this machine is seen, and for whatever of the relay was lost.
-    pub(super) fn seek(&mut self, now: Time, seal: &Seal) {
+    /// Recovers peers to which no path works: asks for the mapped address of this machine, and for lost allocations and
+    /// permissions of the relay.
+    pub(super) fn recover(&mut self, now: Time, seal: &Seal) {
         let Self { searches, signalling, endpoint, relay, .. } = self;
         let (mut seeks, mut is_any_cut_off) = (false, false);
         for search in searches.iter_mut() {
@@ -98,7 +99,7 @@ impl NatTraversal {
                 if let Some(packet) = seal.write_signal(inner, &search.negotiation().text()) {
                     signalling.answer(guest, &packet);
                 }
-            } else if !signalling.is_host()
+            } else if seal.target() == Some(inner)
                 && is_cut_off(now, seal, search)
                 && search.is_post_due(now)
                 && let Some(packet) = seal.write_signal(inner, &search.negotiation().text())

@@ -1,21 +1,30 @@
 //! One machine of a simulated match: a lobby, then a session, and the game it plays.
 
-use super::oracle::digest;
-use super::sim::Machine;
+mod driven;
+mod layers;
+#[cfg(feature = "seal")]
+mod rejoin;
+#[cfg(feature = "seal")]
+mod watching;
+
 use super::{Overheard, Play};
 #[cfg(feature = "nat")]
 use crate::connect::nat::NatTraversal;
 #[cfg(feature = "seal")]
 use crate::connect::seal::Seal;
 use crate::{
-    Advanced, Agreed, Config, Event, Frame, Game, Input, Inputs, Lobby, LobbyError, Player, Protocol,
-    Refusals, Save, Session, Stats,
+    Advanced, Agreed, Config, Event, Frame, Game, Input, Inputs, Lobby, LobbyError, Player, Refusals, Save,
+    Session, Stats,
 };
 use std::collections::VecDeque;
 use std::fmt;
-use std::marker::PhantomData;
 use std::net::SocketAddr;
 use std::time::Duration;
+
+#[cfg(feature = "seal")]
+pub use rejoin::{Remake, SimTicket};
+#[cfg(feature = "seal")]
+pub use watching::WatchKeys;
 
 /// The confirmed frames for which memory is allocated at the start; the oracle takes them out every 500 ms.
 const CONFIRMED_FRAMES: usize = 256;
@@ -58,6 +67,17 @@ pub struct SimPeer<G: Game> {
     /// The NAT traversal around the seal. It needs one.
     #[cfg(feature = "nat")]
     pub nat: Option<NatTraversal>,
+    /// What survives the program, in a match in which one may be killed.
+    #[cfg(feature = "seal")]
+    rejoin: Option<Box<rejoin::Rejoin<G>>>,
+    /// The spectators of the match.
+    #[cfg(feature = "seal")]
+    audience: Option<Box<watching::Audience>>,
+    /// The spectator that this machine is, instead of a player's.
+    #[cfg(feature = "seal")]
+    spectator: Option<Box<crate::Spectator>>,
+    /// The seat of the machine, from the start of the match on.
+    pub(super) seat: Option<Player>,
     /// The shortest time from one frame to the next, for a machine that cannot keep up.
     pub min_frame_length: Duration,
     /// A mistake of the program: its times of frames are ahead of those of its datagrams by this much.
@@ -121,6 +141,13 @@ impl<G: Game> SimPeer<G> {
             seal: None,
             #[cfg(feature = "nat")]
             nat: None,
+            #[cfg(feature = "seal")]
+            rejoin: None,
+            #[cfg(feature = "seal")]
+            audience: None,
+            #[cfg(feature = "seal")]
+            spectator: None,
+            seat: None,
             min_frame_length: Duration::ZERO,
             frames_ahead_by: Duration::ZERO,
             last_frame_at: Duration::ZERO,
@@ -164,6 +191,12 @@ impl<G: Game> SimPeer<G> {
             seal: None,
             #[cfg(feature = "nat")]
             nat: None,
+            #[cfg(feature = "seal")]
+            rejoin: None,
+            #[cfg(feature = "seal")]
+            audience: None,
+            #[cfg(feature = "seal")]
+            spectator: None,
             watch: None,
             input_source: None,
             make: None,
@@ -250,23 +283,8 @@ impl<G: Game> SimPeer<G> {
         return true;
     }
 
-    /// The lobby or the match, with the layers around it.
-    fn outside<R>(&mut self, call: impl FnOnce(&mut dyn Protocol) -> R) -> Option<R> {
-        let layers = Layers {
-            #[cfg(feature = "seal")]
-            seal: self.seal.as_mut(),
-            #[cfg(feature = "nat")]
-            nat: self.nat.as_mut(),
-            _none: PhantomData,
-        };
-        match &mut self.stage {
-            Stage::Lobby(lobby) => Some(layers.around(lobby.as_mut()?, call)),
-            Stage::Match(session, _) => Some(layers.around(session, call)),
-        }
-    }
-
     fn begin(&mut self, now: Duration) {
-        let Stage::Lobby(lobby) = &mut self.stage else { return };
+        let Stage::Lobby(lobby) = &self.stage else { return };
         let agreed = match lobby.as_ref().map(Lobby::agreed) {
             Some(Ok(Some(agreed))) => agreed.clone(),
             Some(Err(error)) => {
@@ -275,6 +293,12 @@ impl<G: Game> SimPeer<G> {
             }
             _ => return,
         };
+        self.seat = Some(agreed.seat);
+        #[cfg(feature = "seal")]
+        if self.come_back(now) {
+            return;
+        }
+        let Stage::Lobby(lobby) = &mut self.stage else { return };
         let mut game = match self.make.take() {
             None => (self.play.build)(agreed.seed),
             Some(make) => make(agreed.seed, agreed.seat),
@@ -285,31 +309,9 @@ impl<G: Game> SimPeer<G> {
         if let Some(Ok(session)) = lobby.take().map(|lobby| lobby.start(now, &game)) {
             self.stage = Stage::Match(session, game);
             self.started_at = Some(now);
+            #[cfg(feature = "seal")]
+            self.keep_match();
         }
-    }
-}
-
-/// The layers of a connection around the lobby or the match of a machine.
-struct Layers<'a> {
-    #[cfg(feature = "seal")]
-    seal: Option<&'a mut Seal>,
-    #[cfg(feature = "nat")]
-    nat: Option<&'a mut NatTraversal>,
-    /// Without these features there is no layer to borrow.
-    _none: PhantomData<&'a ()>,
-}
-
-impl Layers<'_> {
-    fn around<R>(self, inner: &mut impl Protocol, call: impl FnOnce(&mut dyn Protocol) -> R) -> R {
-        #[cfg(feature = "seal")]
-        if let Some(seal) = self.seal {
-            #[cfg(feature = "nat")]
-            if let Some(nat) = self.nat {
-                return call(&mut nat.around(seal, inner));
-            }
-            return call(&mut seal.around(inner));
-        }
-        call(inner)
     }
 }
 
@@ -321,139 +323,5 @@ impl<G: Game> fmt::Debug for SimPeer<G> {
         };
         let refused: Vec<_> = self.refused().iter().collect();
         write!(f, "{stage}, {:?}, refused {refused:?}", self.events)
-    }
-}
-
-impl<G: Game> SimPeer<G> {
-    /// Hands a datagram to the lobby or the session, even while the machine is asleep.
-    pub(super) fn take_in(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
-        self.outside(|protocol| protocol.handle_datagram(now, from, datagram));
-        self.take_last_event(now);
-    }
-
-    /// The last event may come in a datagram or with time alone, with no frame after it.
-    fn take_last_event(&mut self, now: Duration) {
-        if let Stage::Match(session, _) = &mut self.stage
-            && session.ended()
-        {
-            self.events.extend(std::iter::from_fn(|| session.poll_event()).map(|event| (now, event)));
-        }
-    }
-}
-
-impl<G: Game> Protocol for SimPeer<G> {
-    fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
-        if self.asleep {
-            return;
-        }
-        if let Some(overheard) = &mut self.overheard {
-            overheard.delivered(datagram);
-        }
-        self.take_in(now, from, datagram);
-    }
-
-    fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        if self.asleep {
-            return None;
-        }
-        let sent = self.outside(|protocol| protocol.poll_transmit(now, buf))?;
-        self.take_last_event(now);
-        let (to, len) = sent?;
-        let bare = self.is_bare();
-        if let Some(overheard) = self.overheard.as_mut().filter(|_| bare) {
-            overheard.sent(&buf[..len]);
-        }
-        Some((to, len))
-    }
-
-    fn poll_timeout(&self) -> Option<Duration> {
-        if self.asleep {
-            return None;
-        }
-        let inside = match &self.stage {
-            Stage::Lobby(lobby) => lobby.as_ref()?.poll_timeout(),
-            Stage::Match(session, _) => session.poll_timeout(),
-        };
-        #[cfg(feature = "seal")]
-        let inside = inside.into_iter().chain(self.seal.as_ref().and_then(Seal::poll_timeout)).min();
-        #[cfg(feature = "nat")]
-        let inside = inside.into_iter().chain(self.nat.as_ref().and_then(NatTraversal::poll_timeout)).min();
-        inside
-    }
-
-    fn wants_attention(&self, now: Duration) -> bool {
-        if self.asleep {
-            return false;
-        }
-        match &self.stage {
-            Stage::Lobby(lobby) => {
-                let wants = lobby.as_ref().is_some_and(|lobby| lobby.wants_attention(now));
-                wants && self.error.is_none() && now >= self.begin_at
-            }
-            Stage::Match(session, _) => {
-                session.wants_attention(now) && now >= self.last_frame_at + self.min_frame_length
-            }
-        }
-    }
-
-    fn lingers(&self) -> bool {
-        self.session().is_some_and(Protocol::lingers)
-    }
-}
-
-impl<G: Game> Machine for SimPeer<G> {
-    fn next_frame_at(&self) -> Option<Duration> {
-        if self.asleep {
-            return None;
-        }
-        let session = match &self.stage {
-            Stage::Match(session, _) => session,
-            // A frame begins the match late; without `begin_at` the lobby asks for attention when it is done.
-            Stage::Lobby(Some(lobby)) => {
-                let agreed = self.begin_at > Duration::ZERO && matches!(lobby.agreed(), Ok(Some(_)));
-                return agreed.then_some(self.begin_at);
-            }
-            Stage::Lobby(None) => return None,
-        };
-        // No frame is due in a match that is over; it still receives datagrams.
-        (!session.ended()).then(|| session.next_frame_at().max(self.last_frame_at + self.min_frame_length))
-    }
-
-    fn frame(&mut self, now: Duration) {
-        if matches!(self.stage, Stage::Lobby(_)) {
-            self.begin(now);
-            return;
-        }
-        let (play, events, confirmed) = (&self.play, &mut self.events, &mut self.confirmed);
-        let Stage::Match(session, game) = &mut self.stage else { return };
-        self.last_frame_at = now;
-        if self.leave_at.is_some_and(|at| now >= at) {
-            session.leave();
-        }
-        let buttons = match &mut self.input_source {
-            Some(source) => source(now, session, game),
-            None => (play.script)(session.local(), session.current().0, session.agreed().seed),
-        };
-        if let Some(before) = self.before {
-            before(game, session.current(), buttons);
-        }
-        let advanced = session.advance(now + self.frames_ahead_by, game, buttons);
-        session.look_ahead(game, |_| {});
-        for (frame, inputs) in session.confirmed() {
-            let after = frame.next();
-            let digest = match session.snapshot(after) {
-                Some(snapshot) if after < session.current() => Some(digest(snapshot)),
-                // A sparse policy has saved few states. The others are compared by those that come of them.
-                None if after < session.current() && !session.saves_every() => None,
-                _ => Some(digest(&game.snapshot())),
-            };
-            confirmed.push_back((frame, inputs, digest));
-        }
-        while let Some(event) = session.poll_event() {
-            events.push((now, event));
-        }
-        if let Some(watch) = &mut self.watch {
-            watch(now, advanced, session, game);
-        }
     }
 }
