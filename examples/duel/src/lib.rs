@@ -9,6 +9,7 @@ mod folder;
 pub mod keys;
 pub mod menu;
 pub mod netgraph;
+pub mod opponents;
 pub mod pad_keys;
 pub mod picture;
 pub mod play;

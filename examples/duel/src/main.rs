@@ -13,6 +13,7 @@ use duel::cli::{self, Cli, Command, Solo};
 use duel::devices::Devices;
 use duel::keys::Bindings;
 use duel::menu::{App, Page, Request};
+use duel::opponents::Opponents;
 use duel::picture;
 use duel::play::{
     self, BotMatch, Ending, Failure, InputSource, MAX_LISTED, Opened, Options, Rules, Run, Seat, print_error,
@@ -47,10 +48,11 @@ fn run(cli: Cli) -> Result<Ending, Failure> {
         Some(Command::Local { shown, keys, keys2, round }) => local(&shown, keys, keys2, &round),
         Some(Command::Host { port, guests, player }) => {
             let home = Home::open();
-            let (kept, connect) = (home.settings.rendezvous.clone(), player.connect());
+            let (kept, connect) =
+                (home.settings.rendezvous.clone(), opponents().introduced(player.connect()));
             let port = port.unwrap_or(home.settings.port);
             let (opened, endpoint) = cli::look_up(move || {
-                let mut endpoint = guests.endpoint(port, connect, &kept)?;
+                let mut endpoint = guests.endpoint(port, connect, &kept, &opponents())?;
                 endpoint.open().map(|opened| (opened, endpoint))
             })
             .map_err(unusable)?;
@@ -64,7 +66,7 @@ fn run(cli: Cli) -> Result<Ending, Failure> {
             )
         }
         Some(Command::Join { host, bare, player }) => {
-            let (words, connect) = (host.clone(), player.connect());
+            let (words, connect) = (host.clone(), opponents().introduced(player.connect()));
             let connect = if bare { connect.bare() } else { connect };
             let opened = cli::look_up(move || play::join(&words, &connect)).map_err(unusable)?;
             let again = Request::Join(host.concat());
@@ -76,6 +78,11 @@ fn run(cli: Cli) -> Result<Ending, Failure> {
         Some(Command::Replays { dir }) => Ok(replays(dir)),
         Some(Command::Replay { file, every, shown }) => replay(file, every, &shown),
     }
+}
+
+/// The player's key and the opponents of earlier matches, as they are kept.
+fn opponents() -> Opponents {
+    Opponents::new(config_folder(|name| std::env::var_os(name)))
 }
 
 /// The settings as they are kept, and the file that they are kept in.
@@ -133,6 +140,7 @@ fn menus(
         opened: None,
         bare: false,
         connect: ConnectOptions::new(),
+        opponents: opponents(),
     };
     change(&mut run);
     view::run(shown.view, roles, move |screen| play::flow(screen, app, run, first)).map_err(unseen)
@@ -233,6 +241,8 @@ fn solo(args: Solo, demo: bool) -> Result<Ending, Failure> {
         timings: args.shown.timings,
         outfits: settings.outfits,
         without_cues: args.shown.sound.without_cues,
+        opponents: Opponents::default(),
+        invite: None,
     };
     let name = if demo { "Rai" } else { "Bot" };
     let game = BotMatch { seat, seed, level, link, name, desync_at: args.desync };
@@ -323,13 +333,18 @@ fn versus(
         timings: args.shown.timings,
         outfits: settings.outfits,
         without_cues: args.shown.sound.without_cues,
+        opponents: opponents(),
+        invite: match first {
+            Request::Join(text) => Some(text),
+            _ => None,
+        },
     };
     let heard = args.shown.sound;
     let match_of = move |screen: &view::Screen| {
         heard.tune(screen.sound(), settings.levels);
         match way {
             Way::Opened(opened) => play::online(screen, seat, opened, None),
-            Way::Back(file) => play::rejoin(screen, seat, &file),
+            Way::Back(file) => play::rejoin(screen, seat, &file, connect),
         }
     };
     view::run(args.shown.view, roles, match_of).map_err(unseen)?

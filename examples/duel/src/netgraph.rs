@@ -64,6 +64,8 @@ pub struct NetGraph {
     pub stalls: u64,
     /// The settings of the simulated bad link, if there is one.
     pub link: String,
+    /// How many watch the match.
+    pub watchers: u16,
     samples: VecDeque<NetSample>,
     moved: Vec<Moved>,
 }
@@ -128,11 +130,13 @@ impl NetGraph {
         });
     }
 
-    /// The connection in a few characters: the round trip, and the deepest rollback of the last second. `None` before
-    /// the first measurement.
+    /// The connection in a few characters: how many watch, the round trip, and the deepest rollback of the last second. `None`
+    /// before the first measurement.
     pub fn corner(&self) -> Option<String> {
         let deepest = self.samples.iter().rev().take(60).map(|sample| sample.rollback_frames).max();
-        Some(format!("{:.0} ms · {}f", self.round_trip_millis?, deepest.unwrap_or(0)))
+        let watched =
+            if self.watchers > 0 { format!("{} watching · ", self.watchers) } else { String::new() };
+        Some(format!("{watched}{:.0} ms · {}f", self.round_trip_millis?, deepest.unwrap_or(0)))
     }
 
     /// The figures as short lines of a label and a value, the most important first.

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use rebout::replay::{Outcome, Recording, Tail, Winner};
+use rebout::replay::{Outcome, Recording, Tail, Winner, utc};
 use rebout::{Player, Reason, is_disruptive};
 
 use crate::folder;
@@ -136,20 +136,6 @@ impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [one, two] = &self.names;
         let (minutes, seconds) = (self.seconds / 60, self.seconds % 60);
-        write!(f, "{}  {one} - {two}  {minutes}:{seconds:02}  {}", date(self.at_secs), self.result)
+        write!(f, "{}  {one} - {two}  {minutes}:{seconds:02}  {}", utc(self.at_secs), self.result)
     }
-}
-
-/// Date and time of day in UTC, the one zone that needs no table: `2026-11-16 13:45`.
-fn date(secs: u64) -> String {
-    let (days, minutes) = (secs / 86_400, secs % 86_400 / 60);
-    // Years that begin in March have their leap day at the end; 719,468 days lie between their year 0 and 1970.
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let (day, month) = (day - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
-    let year = era * 400 + year + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02} {:02}:{:02}", minutes / 60, minutes % 60)
 }

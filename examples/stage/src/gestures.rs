@@ -11,6 +11,8 @@ pub enum Stroke {
     Key(Key),
     /// A character as it was typed, capital or small.
     Character(char),
+    /// A small character with Ctrl, or with Cmd on a Mac.
+    Command(char),
     /// Text from the clipboard.
     Paste(String),
 }

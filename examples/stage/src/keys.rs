@@ -18,10 +18,13 @@ pub enum Key {
     Escape,
     Tab,
     Backspace,
+    Delete,
+    Home,
+    End,
     F(u8),
 }
 
-const NAMED: [(&str, Key); 10] = [
+const NAMED: [(&str, Key); 13] = [
     ("left", Key::Left),
     ("right", Key::Right),
     ("up", Key::Up),
@@ -30,6 +33,9 @@ const NAMED: [(&str, Key); 10] = [
     ("esc", Key::Escape),
     ("tab", Key::Tab),
     ("backspace", Key::Backspace),
+    ("delete", Key::Delete),
+    ("home", Key::Home),
+    ("end", Key::End),
     ("space", Key::Char(' ')),
     ("comma", Key::Char(',')),
 ];
@@ -57,7 +63,7 @@ impl fmt::Display for UnknownKey {
         write!(
             f,
             "no key is called {name}: use a single character, or one of left, right, up, down, enter, tab, \
-             backspace, space, comma"
+             backspace, delete, home, end, space, comma"
         )
     }
 }

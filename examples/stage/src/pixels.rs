@@ -4,6 +4,7 @@
 //! memory is filled; a real graphics card has nothing to do either way. Shapes are convex, so a row of one is a run:
 //! whole pixels in the middle, parts of pixels at both ends, weighed on four lines a row.
 
+use crate::Image;
 use crate::canvas::{Canvas, Color, Point, at};
 
 /// The art is laid out for this size and scaled.
@@ -47,6 +48,20 @@ impl Pixels {
     /// Red, green, blue and full opacity of each pixel, row by row.
     pub fn bytes(&self) -> &[u8] {
         self.rows.as_flattened()
+    }
+
+    /// Stretches an image over a rectangle that lies inside the canvas.
+    pub fn image(&mut self, corner: Point, width: f32, height: f32, image: &Image) {
+        let place = |at: f32, limit: usize| ((at * self.scale).round().max(0.0) as usize).min(limit);
+        let (left, right) = (place(corner.x, self.width), place(corner.x + width, self.width));
+        let (top, bottom) = (place(corner.y, self.height), place(corner.y + height, self.height));
+        if image.is_empty() || left >= right || top >= bottom {
+            return;
+        }
+        for (y, pixels) in (top..).zip(image.stretched(right - left, bottom - top)) {
+            let row = &mut self.rows[y * self.width + left..y * self.width + right];
+            row.iter_mut().zip(pixels).for_each(|(slot, pixel)| *slot = pixel);
+        }
     }
 
     /// Fills `from..to` of a row; `opacity` is 0 to 256.

@@ -1,5 +1,6 @@
 //! A canvas of plain pixels, for the terminal: every shape is filled by its distance, so that edges are smooth.
 
+use crate::Image;
 use crate::canvas::{Canvas, Color, Point};
 
 /// Pixels, row by row.
@@ -27,6 +28,20 @@ impl Raster {
 
     pub fn clear(&mut self) {
         self.pixels.fill([0; 3]);
+    }
+
+    /// Stretches an image over a rectangle of whole pixels that lies inside the canvas.
+    pub fn image(&mut self, corner: Point, width: f32, height: f32, image: &Image) {
+        let place = |at: f32, limit: usize| (at.round().max(0.0) as usize).min(limit);
+        let (left, right) = (place(corner.x, self.width), place(corner.x + width, self.width));
+        let (top, bottom) = (place(corner.y, self.height), place(corner.y + height, self.height));
+        if image.is_empty() || left >= right || top >= bottom {
+            return;
+        }
+        for (y, pixels) in (top..).zip(image.stretched(right - left, bottom - top)) {
+            let row = &mut self.pixels[y * self.width + left..y * self.width + right];
+            row.iter_mut().zip(pixels).for_each(|(slot, [r, g, b, _])| *slot = [r, g, b]);
+        }
     }
 
     pub fn pixel(&self, x: usize, y: usize) -> [u8; 3] {

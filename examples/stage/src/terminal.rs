@@ -178,10 +178,13 @@ fn read_keys<P: Picture>(screen: &Screen<P>, roles: impl Fn(Key) -> Role, pen: &
                 screen.keyboard().release_all();
             }
             Event::Key(KeyEvent { code, kind, modifiers, .. }) => {
-                // A character with Ctrl or Alt is a command of some other program, not text.
-                let is_command = modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-                let is_character = matches!(code, KeyCode::Char(_));
-                if is_command && is_character {
+                // A character with Ctrl or Alt is a command, not text.
+                if let KeyCode::Char(character) = code
+                    && modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT)
+                {
+                    if kind != KeyEventKind::Release && !modifiers.contains(KeyModifiers::ALT) {
+                        screen.gestures().stroke(Stroke::Command(character.to_ascii_lowercase()));
+                    }
                     continue;
                 }
                 if let Some(stroke) = stroke_of(code).filter(|_| kind != KeyEventKind::Release) {
@@ -216,6 +219,9 @@ fn key_of(code: KeyCode) -> Option<Key> {
         KeyCode::Esc => Key::Escape,
         KeyCode::Tab => Key::Tab,
         KeyCode::Backspace => Key::Backspace,
+        KeyCode::Delete => Key::Delete,
+        KeyCode::Home => Key::Home,
+        KeyCode::End => Key::End,
         KeyCode::F(number) => Key::F(number),
         KeyCode::Char(character) => Key::Char(character.to_lowercase().next().unwrap_or(character)),
         _ => return None,

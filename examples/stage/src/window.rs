@@ -192,8 +192,14 @@ fn read_keys<P: Picture>(screen: &Screen<P>) {
 const FIRST_REPEAT: Duration = Duration::from_millis(400);
 const NEXT_REPEAT: Duration = Duration::from_millis(70);
 /// Keys that walk and erase while they are held; characters repeat by themselves.
-const REPEATING: [mq::KeyCode; 5] =
-    [mq::KeyCode::Up, mq::KeyCode::Down, mq::KeyCode::Left, mq::KeyCode::Right, mq::KeyCode::Backspace];
+const REPEATING: [mq::KeyCode; 6] = [
+    mq::KeyCode::Up,
+    mq::KeyCode::Down,
+    mq::KeyCode::Left,
+    mq::KeyCode::Right,
+    mq::KeyCode::Backspace,
+    mq::KeyCode::Delete,
+];
 
 /// The key that is held, and when it strokes again.
 #[derive(Default)]
@@ -238,8 +244,13 @@ fn read_strokes<P: Picture>(screen: &Screen<P>, repeats: &mut Repeats) {
         text.iter().for_each(|text| gestures.paste(text));
     }
     for code in mq::get_keys_pressed().into_iter().chain(repeats.due(Instant::now())) {
-        if let Some(key) = key_of(code).filter(|key| !matches!(key, Key::Char(_))) {
-            gestures.stroke(Stroke::Key(key));
+        match key_of(code) {
+            // Ctrl-V has become a paste already.
+            Some(Key::Char(character)) if commands && character != 'v' => {
+                gestures.stroke(Stroke::Command(character));
+            }
+            Some(Key::Char(_)) | None => {}
+            Some(key) => gestures.stroke(Stroke::Key(key)),
         }
     }
 }
@@ -248,6 +259,10 @@ fn read_strokes<P: Picture>(screen: &Screen<P>, repeats: &mut Repeats) {
 fn read_mouse<P: Picture>(screen: &Screen<P>, pointer: &mut Option<Point>) {
     let (corner, scale) = placement();
     let (x, y) = mq::mouse_position();
+    // Where it is is told once it moves; until then the library says the corner.
+    if (x, y) == (0.0, 0.0) && pointer.is_none() {
+        return;
+    }
     let place = at((x - corner.x) / scale, (y - corner.y) / scale);
     let moved = pointer.replace(place).is_some_and(|last| last != place);
     let (_, wheel) = mq::mouse_wheel();
@@ -273,6 +288,9 @@ fn key_of(code: mq::KeyCode) -> Option<Key> {
         Code::Escape => Key::Escape,
         Code::Tab => Key::Tab,
         Code::Backspace => Key::Backspace,
+        Code::Delete => Key::Delete,
+        Code::Home => Key::Home,
+        Code::End => Key::End,
         Code::F1 => Key::F(1),
         Code::F2 => Key::F(2),
         Code::F3 => Key::F(3),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use rebout::{BroadcastConfig, ConnectOptions, RelayPolicy};
 
+use crate::opponents::Opponents;
 use crate::play::{Admits, HostEndpoint, rendezvous};
 use stage::address;
 
@@ -37,6 +38,13 @@ pub struct Guests {
     /// [default: the rendezvous that REBOUT_RENDEZVOUS or the settings name]
     #[arg(long, value_name = "ADDRESS", requires = "by_hand")]
     stun: Option<String>,
+    /// Let nobody join by your invites after this many minutes
+    #[arg(long, value_name = "MINUTES", conflicts_with_all = ["open", "bare", "by_hand"],
+          value_parser = clap::value_parser!(u32).range(1..=525_600))]
+    valid_for: Option<u32>,
+    /// Let in opponents of earlier matches only, by their player keys
+    #[arg(long, conflicts_with = "bare")]
+    known: bool,
     /// Let up to this many spectators watch, with an invite of their own; 0 lets nobody [default: 8]
     #[arg(long, value_name = "N", default_value_t = 8, hide_default_value = true,
           value_parser = clap::value_parser!(u16).range(0..=256))]
@@ -63,6 +71,7 @@ impl Guests {
         port: u16,
         mut options: ConnectOptions,
         kept: &str,
+        opponents: &Opponents,
     ) -> Result<HostEndpoint, String> {
         // Port 0 stands for that of the socket.
         for text in &self.public {
@@ -70,6 +79,12 @@ impl Guests {
         }
         if let Some(file) = &self.keep {
             options = options.keep_key_in(file);
+        }
+        if let Some(minutes) = self.valid_for {
+            options = options.invites_valid_for(Duration::from_secs(60 * u64::from(minutes)));
+        }
+        if self.known {
+            options = opponents.only_known(options)?;
         }
         if self.leave_addresses_out {
             options = options.leave_addresses_out();

@@ -13,6 +13,7 @@ use stage::Key;
 use stage::menu::{Act, Menu, MenuEvent, Note};
 use stage::pads::PadButton;
 
+use crate::opponents::Opponent;
 use crate::replay_list::Entry;
 use crate::settings::{BotLink, LEVELS, Settings};
 use crate::training::{Drill, Guard, Stance};
@@ -68,6 +69,8 @@ pub enum Guests {
     ByHand,
     /// Whoever knows the address; the host is asked.
     Asked,
+    /// Opponents of earlier matches who have the invite.
+    Known,
 }
 
 /// How a match went.
@@ -131,6 +134,8 @@ pub struct App {
     pub settings: Settings,
     open: Vec<Open>,
     replays: Vec<Entry>,
+    /// The opponents of earlier matches.
+    opponents: Vec<Opponent>,
     /// The file of a match that was not played to its end.
     unfinished: Option<PathBuf>,
     /// The host to join, as typed.
@@ -155,6 +160,7 @@ impl App {
             settings,
             open: Vec::new(),
             replays: Vec::new(),
+            opponents: Vec::new(),
             unfinished: None,
             host: String::new(),
             guests: Guests::default(),
@@ -195,6 +201,12 @@ impl App {
     /// The recorded matches, newest first.
     pub fn set_replays(&mut self, replays: Vec<Entry>) {
         self.replays = replays;
+        self.rebuild();
+    }
+
+    /// The opponents of earlier matches, the last one first.
+    pub fn set_opponents(&mut self, opponents: Vec<Opponent>) {
+        self.opponents = opponents;
         self.rebuild();
     }
 
@@ -350,7 +362,7 @@ impl App {
             }
             Setting::Host => {
                 value.text().clone_into(&mut self.host);
-                return self.rebuild();
+                return self.rebuild_but(index, value);
             }
             Setting::Keyset => {
                 self.player = Bound::ALL[number];
@@ -385,8 +397,8 @@ impl App {
             Setting::Window => settings.window_frames = number as u8,
         }
         self.is_changed = true;
-        if setting == Setting::Name {
-            // A space at the end of a name is on its way to the next word.
+        if matches!(setting, Setting::Name | Setting::Port) {
+            // The cursor stays, and a space at the end of a name, where the next word follows.
             return self.rebuild_but(index, value);
         }
         self.rebuild();

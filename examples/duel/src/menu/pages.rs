@@ -20,6 +20,9 @@ pub const PICK_FOOTER: &str = "arrows choose, enter picks, esc goes back";
 /// Characters of an invite with many addresses, and some more.
 const HOST_CHARACTERS: usize = 600;
 
+/// The most opponents that can be joined again by one key.
+const SHOWN_OPPONENTS: usize = 4;
+
 /// The meaning of an item, and the item.
 pub(super) type Line = (Choice, Item);
 
@@ -116,10 +119,11 @@ fn local(app: &App) -> (Menu, Vec<Line>) {
 }
 
 /// Whom a host lets in.
-pub(super) const GUESTS: [(Guests, &str); 3] = [
+pub(super) const GUESTS: [(Guests, &str); 4] = [
     (Guests::Invited, "with your invite"),
     (Guests::Asked, "anybody, asked first"),
     (Guests::ByHand, "by two texts"),
+    (Guests::Known, "recent opponents only"),
 ];
 
 fn host(app: &App) -> (Menu, Vec<Line>) {
@@ -128,10 +132,13 @@ fn host(app: &App) -> (Menu, Vec<Line>) {
         Guests::Invited => "you get an invite to send; nobody else gets in",
         Guests::ByHand => "you send a text, and paste one; through routers with a STUN server",
         Guests::Asked => "by your address; you compare a code before you play",
+        Guests::Known if app.opponents.is_empty() => "you have no opponents yet",
+        Guests::Known => "with your invite, and the key of a player whom you have met",
     };
+    let is_open = app.guests != Guests::Known || !app.opponents.is_empty();
     let port = Value::Text(Field::new(&app.settings.port.to_string(), 5).without_spaces());
     let lines = vec![
-        (Choice::Do(Request::Host), Item::pick("Wait for a guest")),
+        (Choice::Do(Request::Host), Item::pick("Wait for a guest").open_if(is_open)),
         turn(Setting::Guests, "Guests", guests, hint),
         turn(Setting::Port, "UDP port", port, "0 lets the system choose"),
         back(),
@@ -149,11 +156,17 @@ fn join(app: &App) -> (Menu, Vec<Line>) {
         1 => "1 character".to_owned(),
         characters => format!("{characters} characters"),
     };
-    let lines = vec![
+    let mut lines = vec![
         (Choice::Turn(Setting::Host), Item::new("Host", field).with_hint(hint)),
         (Choice::Join, Item::pick("Join")),
-        back(),
     ];
+    let joined = app.opponents.iter().filter_map(|opponent| Some((opponent, opponent.invite.clone()?)));
+    lines.extend(joined.take(SHOWN_OPPONENTS).map(|(opponent, invite)| {
+        let again =
+            Item::pick(format!("{} again", opponent.name)).with_hint("by the invite of the last time");
+        (Choice::Do(Request::Join(invite)), again)
+    }));
+    lines.push(back());
     (
         menu("Join or watch").with_footer("ctrl-v (terminals: ctrl-shift-v) pastes, enter joins, esc leaves"),
         lines,

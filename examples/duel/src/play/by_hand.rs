@@ -39,7 +39,7 @@ impl Pasting {
                 // A text that was torn apart has an end of line in its middle: what was typed stays.
                 Stroke::Key(Key::Enter) if self.is_open() => whole = Some(self.typed.clone()),
                 Stroke::Key(Key::Backspace) => drop(self.typed.pop()),
-                Stroke::Key(_) => {}
+                Stroke::Key(_) | Stroke::Command(_) => {}
             }
         }
         whole

@@ -25,6 +25,7 @@ use crate::cli::SoundArgs;
 use crate::devices::Devices;
 use crate::keys::Bindings;
 use crate::menu::{App, Guests, Page, Report, Request};
+use crate::opponents::Opponents;
 use crate::picture::YOU;
 use crate::replay_list;
 use crate::settings::{Keyset, Store};
@@ -60,6 +61,7 @@ pub struct Run {
     pub bare: bool,
     /// Whether a relay may carry a match, and where its keys are logged.
     pub connect: ConnectOptions,
+    pub opponents: Opponents,
 }
 
 struct Flow<'a> {
@@ -166,6 +168,9 @@ impl Flow<'_> {
             self.app
                 .set_replays(folder.map_or_else(Vec::new, |folder| replay_list::list(folder, MAX_LISTED)));
         }
+        if matches!(page, Page::Join | Page::Host) {
+            self.app.set_opponents(self.run.opponents.list());
+        }
     }
 
     /// Writes changed settings to the disk.
@@ -220,12 +225,15 @@ impl Flow<'_> {
                     Err(failure) => return Some(self.refused(failure.text)),
                 };
                 let seat = self.seat("Guest", Some(self.seed()));
-                let done = seat.and_then(|seat| online(self.screen, seat, opened, None));
+                let done = seat.and_then(|mut seat| {
+                    seat.invite = Some(host.clone());
+                    online(self.screen, seat, opened, None)
+                });
                 self.report(done, "Try again", request)
             }
             Request::Rejoin(file) => {
                 let seat = self.seat("Guest", Some(self.seed()));
-                let done = seat.and_then(|seat| rejoin(self.screen, seat, file));
+                let done = seat.and_then(|seat| rejoin(self.screen, seat, file, self.run.connect.clone()));
                 self.report(done, "Try again", request)
             }
             Request::Train => {
@@ -305,6 +313,8 @@ impl Flow<'_> {
             timings: false,
             outfits: settings.outfits,
             without_cues: self.run.sound.without_cues,
+            opponents: self.run.opponents.clone(),
+            invite: None,
         })
     }
 
@@ -355,15 +365,17 @@ impl Flow<'_> {
         let server = rendezvous(None, &self.app.settings.rendezvous);
         let text = server.clone().unwrap_or_default();
         let admits = match wanted.1 {
-            Guests::Invited => Admits::Invited { rendezvous: server },
+            Guests::Invited | Guests::Known => Admits::Invited { rendezvous: server },
             Guests::ByHand => Admits::ByHand { rendezvous: server },
             Guests::Asked => Admits::Everybody,
         };
         let kept = self.endpoint.clone().filter(|(made_by, _)| *made_by == wanted);
-        let mut endpoint = kept.map_or_else(
-            || HostEndpoint::new(wanted.0, self.run.connect.clone(), admits),
-            |(_, endpoint)| endpoint,
-        );
+        let mut options = self.run.opponents.introduced(self.run.connect.clone());
+        if wanted.1 == Guests::Known {
+            options = self.run.opponents.only_known(options).map_err(Failure::of)?;
+        }
+        let mut endpoint =
+            kept.map_or_else(|| HostEndpoint::new(wanted.0, options, admits), |(_, endpoint)| endpoint);
         let opened = in_background(self.screen, ("looking up", &text), move || {
             endpoint.open().map(|opened| (opened, endpoint))
         })?;
@@ -378,7 +390,8 @@ impl Flow<'_> {
         if let Some(opened) = self.run.opened.take() {
             return Ok(Some(opened));
         }
-        let (words, options) = ([host.to_owned()], self.run.connect.clone());
+        let options = self.run.opponents.introduced(self.run.connect.clone());
+        let words = [host.to_owned()];
         let options = if self.run.bare { options.bare() } else { options };
         let opened = in_background(self.screen, ("looking up", host), move || join(&words, &options))?;
         opened.transpose().map_err(Failure::unusable)

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use rebout::replay::Winner;
 use rebout::{
-    BroadcastConfig, Buttons, Config, ConnectError, Connection, Cue, Frame, Online, Options, Session,
-    checksum,
+    BroadcastConfig, Buttons, Config, ConnectError, ConnectOptions, Connection, Cue, Frame, Online, Options,
+    Session, checksum,
 };
 
 use super::rules::{RuledDuel, Rules};
@@ -56,8 +56,9 @@ impl Machine {
         config: Config,
         rules: Rules,
         record: Option<&Path>,
+        connect: ConnectOptions,
     ) -> Result<Self, ConnectError> {
-        Ok(Self::of(Online::rejoin(options(config, record, true), file)?, rules))
+        Ok(Self::of(Online::rejoin(options(config, record, true).connect(connect), file)?, rules))
     }
 
     fn of(online: Online<Duel>, rules: Rules) -> Self {
@@ -68,6 +69,11 @@ impl Machine {
     pub(super) fn begin(&mut self, seed: u32) {
         self.duel = Duel::new(seed);
         self.online.start(&RuledDuel { duel: &mut self.duel, rules: self.rules, asked: None });
+    }
+
+    /// How many watch, as last counted.
+    pub(super) fn watchers(&self) -> u16 {
+        self.watchers
     }
 
     /// How many watch, if that has changed.

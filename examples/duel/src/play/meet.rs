@@ -3,14 +3,16 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use rebout::Code;
-use rebout::{Agreed, BroadcastConfig, Connection, Now, Online, PeerInfo, Player, is_disruptive};
+use rebout::{Agreed, BroadcastConfig, Connection, Now, Online, PeerInfo, Player, PlayerKey, is_disruptive};
 
 use super::attract::AttractMode;
 use super::by_hand::{self, Pasting};
+use super::invite_shown::InviteShown;
 use super::opening::Admits;
 use super::show::leaves;
 use super::words::code_lines;
 use super::{Failure, wants_to_start};
+use crate::opponents::Opponents;
 use crate::picture::{Panel, Tone};
 use crate::view::Screen;
 use games::duel::Duel;
@@ -84,9 +86,10 @@ impl Role {
         };
         let footer = match self.copied(share) {
             Some(what) if self.wants_answer() => format!("c copies the {what}, {PASTES}, esc leaves"),
-            Some(what) if self.spectators().is_some() => {
-                format!("c copies the {what}, w the one for spectators, esc leaves")
+            Some(_) if self.spectators().is_some() => {
+                "c copies the invite, n makes a new one, w copies one to watch, esc leaves".to_owned()
             }
+            Some("invite") => "c copies the invite, n makes a new one, esc leaves".to_owned(),
             Some(what) => format!("c copies the {what}, esc leaves"),
             None => "esc leaves".to_owned(),
         };
@@ -156,6 +159,9 @@ fn invited_panel(invite: &str, port: u16, rendezvous: Option<&str>) -> Vec<(Stri
         characters.chunks(INVITE_CHARACTERS).map(|piece| (" ".to_owned(), piece.iter().collect::<String>()));
     let mut lines = vec![("other player".to_owned(), "duel join".to_owned())];
     lines.extend(pieces);
+    if invite.is_empty() {
+        lines = vec![("invite".to_owned(), "it is not valid any more: n makes a new one".to_owned())];
+    }
     lines.push(("internet".to_owned(), internet(port, rendezvous, false)));
     lines
 }
@@ -201,12 +207,13 @@ pub(super) fn meet(
     role: &Role,
     names: &[String; 2],
     outfits: [usize; 2],
+    opponents: &Opponents,
 ) -> Result<Option<u32>, Failure> {
     let mut attract = AttractMode::new(screen, 7, names.clone());
     attract.show.set_outfits(outfits);
     let (mut told, mut wants_answer) = (String::new(), role.wants_answer());
     let mut pasting = Pasting::default();
-    let mut share = online.share().to_owned();
+    let mut invite = InviteShown::new(online);
     if let Some(watch) = online.share_to_watch() {
         attract.show.print_without_screen("Spectators run:");
         attract.show.print_without_screen(&format!("duel watch {watch}"));
@@ -222,13 +229,11 @@ pub(super) fn meet(
             Now::Guest { name, peer } => Some((name, peer)),
             _ => None,
         };
-        if online.share() != share {
-            share = online.share().to_owned();
-            attract
-                .show
-                .print_without_screen("Your router forwards the port. This invite also works from outside:");
-            attract.show.print_without_screen(&share);
+        if let Some(news) = invite.look(online) {
+            attract.show.tell(news, if invite.text().is_empty() { Tone::Warning } else { Tone::Calm });
+            attract.show.print_without_screen(invite.text());
         }
+        let share = invite.text().to_owned();
         attract.show.take_characters(wants_answer && pasting.is_open());
         let mut input = attract.show.take_input();
         if wants_answer {
@@ -250,8 +255,8 @@ pub(super) fn meet(
         let is_found = role.wants_answer() && !wants_answer;
         let code = online.peer().code;
         let mut panel = match (&guest, role) {
-            (Some((name, peer)), _) => guest_panel(name, peer),
-            (None, Role::Join) => joining_panel(role.panel(&share), code),
+            (Some((name, peer)), _) => guest_panel(name, peer, opponents),
+            (None, Role::Join) => joining_panel(role.panel(&share), code, online.connection().player_key()),
             (None, _) if is_found => found_panel(),
             (None, _) => role.panel(&share),
         };
@@ -264,6 +269,15 @@ pub(super) fn meet(
             }
         }
         attract.show.panel(Some(panel));
+        if matches!(role, Role::Host { admits: Admits::Invited { .. }, .. })
+            && input.presses.contains(&Key::Char('n'))
+        {
+            match invite.renew(online) {
+                Ok(()) => attract.show.tell("the invite is a new one, for one guest", Tone::Calm),
+                Err(error) => attract.show.tell(error.to_string(), Tone::Warning),
+            }
+            attract.show.print_without_screen(invite.text());
+        }
         let copies = input.presses.contains(&Key::Char('c')) && !pasting.is_open();
         if let Some(what) = role.copied(&share).filter(|_| copies) {
             screen.copy(&share);
@@ -293,21 +307,33 @@ fn found_panel() -> Panel {
 }
 
 /// The panel that asks a host whether a guest may play.
-fn guest_panel(name: &str, peer: &PeerInfo) -> Panel {
+fn guest_panel(name: &str, peer: &PeerInfo, opponents: &Opponents) -> Panel {
     let from = peer.addr.map_or_else(|| "not known yet".to_owned(), |addr| addr.to_string());
     let mut lines = vec![("guest".to_owned(), name_in(name)), ("from".to_owned(), from)];
+    if let Some(key) = peer.player {
+        lines.push(("player".to_owned(), known_as(key, opponents)));
+    }
     lines.extend(code_lines(peer.code));
     let footer = "enter: it is the same, play   esc: send away".to_owned();
     Panel { title: "A guest".to_owned(), lines, footer }
 }
 
 /// The panel of a joiner, with the code to compare as soon as there is one.
-fn joining_panel(mut panel: Panel, code: Option<Code>) -> Panel {
+fn joining_panel(mut panel: Panel, code: Option<Code>, own: Option<PlayerKey>) -> Panel {
+    panel.lines.extend(own.map(|key| ("your key".to_owned(), key.to_string())));
     if code.is_some() {
         panel.lines.extend(code_lines(code));
         panel.footer = "enter: it is the same   esc leaves".to_owned();
     }
     panel
+}
+
+/// Who the player with a key is: one of an earlier match, or a new one.
+pub(super) fn known_as(key: PlayerKey, opponents: &Opponents) -> String {
+    match opponents.known(key) {
+        Some(opponent) => format!("same player as last time: {}", opponent.name),
+        None => format!("new player, key {key}"),
+    }
 }
 
 /// The name that the other side gives itself. It comes from outside: short, and nothing that moves a cursor or turns

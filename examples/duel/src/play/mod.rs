@@ -5,6 +5,7 @@ mod background;
 mod bots;
 mod by_hand;
 mod flow;
+mod invite_shown;
 mod link;
 mod local;
 mod machine;

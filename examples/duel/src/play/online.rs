@@ -8,7 +8,7 @@ use rebout::{
 
 use super::link::Link;
 use super::machine::Machine;
-use super::meet::{Role, meet, names_by_seat};
+use super::meet::{Role, known_as, meet, names_by_seat};
 use super::opening::Opened;
 use super::opponent::POLL_INTERVAL;
 use super::prompts::{Answer, Prompts, Question};
@@ -84,7 +84,7 @@ pub(super) fn play(
     link: Option<Link>,
 ) -> Result<Ending, Failure> {
     let here = [seat.preferences.name.clone(), "?".to_owned()];
-    let seed = meet(screen, &mut machine.online, role, &here, seat.outfits)?;
+    let seed = meet(screen, &mut machine.online, role, &here, seat.outfits, &seat.opponents)?;
     let (Some(seed), Some(agreed)) = (seed, machine.online.agreed().cloned()) else {
         let _ = machine.online.close();
         return Ok(Ending { is_own_choice: true, ..Ending::of(["Left before the match began.".to_owned()]) });
@@ -97,6 +97,10 @@ pub(super) fn play(
         Players { names: names_by_seat(agreed.seat, &seat.preferences.name, &agreed), local: agreed.seat };
     let mut show = Show::new(screen, &machine.duel, players.names.clone(), seat.net);
     show.set_outfits(seat.outfits);
+    if let Some(key) = machine.online.peer().player {
+        show.tell(format!("{}: {}", players.other(), known_as(key, &seat.opponents)), Tone::Calm);
+    }
+    // Last, because it stays on the screen.
     show.tell(players.welcome(&agreed), Tone::Calm);
     let mut game = Match {
         machine,
@@ -116,6 +120,8 @@ pub(super) fn play(
     };
     let finish = game.play(agreed)?;
     let mut ending = game.ending(&finish);
+    let key = game.machine.online.peer().player;
+    ending.lines.extend(seat.opponents.met(key, game.players.other(), seat.invite));
     game.machine.serve_the_rest(&mut game.show);
     // If the last message does not get through, the other side notices the silence.
     let _ = game.machine.online.close();
@@ -153,6 +159,7 @@ impl Match<'_> {
         if let Some(text) = self.machine.new_watchers() {
             self.show.tell(text, Tone::Calm);
         }
+        self.show.net.watchers = self.machine.watchers();
         self.show_pause();
         let played = self.machine.advance(buttons);
         if let Some(session) = self.machine.online.session() {

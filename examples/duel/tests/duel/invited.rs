@@ -5,6 +5,7 @@ use std::process::Output;
 
 use clap::Parser as _;
 use duel::cli::{Cli, Command};
+use duel::opponents::Opponents;
 use rebout::{ConnectOptions, Invite};
 
 use crate::online::{Folder, Side, duel, invite_of};
@@ -42,7 +43,8 @@ fn addresses_are_left_out_of_an_invite_with_a_rendezvous() {
         else {
             panic!("no host");
         };
-        let mut endpoint = guests.endpoint(0, ConnectOptions::new(), "").expect("an endpoint");
+        let mut endpoint =
+            guests.endpoint(0, ConnectOptions::new(), "", &Opponents::default()).expect("an endpoint");
         let (connection, _) = endpoint.open().expect("a host");
         connection.share().parse::<Invite>().expect("an invite")
     };
@@ -93,7 +95,7 @@ fn a_bare_match_is_played_where_both_sides_say_so() {
 }
 
 #[test]
-fn without_the_invite_nobody_gets_in_and_the_guest_with_it_does() {
+fn only_the_holder_of_the_invite_gets_in() {
     let mut ann = host("Ann", &[]);
     let address = format!("127.0.0.1:{}", ann.expect("Waiting at UDP port "));
     let invite = invite_of(&mut ann);
@@ -144,7 +146,7 @@ fn a_kept_key_makes_the_same_invite_and_is_for_its_owner_alone() {
     for content in ["", "0123", &"z".repeat(64), &"0".repeat(4_000)] {
         std::fs::write(&file, content).expect("written");
         let words = unusable(&["host", "--port", "0", "--keep", path]);
-        assert!(words.contains("not the key of a host"), "{words}");
+        assert!(words.contains("not a key: 64"), "{words}");
     }
 }
 
@@ -183,7 +185,7 @@ fn manual_signalling_survives_a_wrong_text() {
     ann.types(&format!("▀▀ {answer} ░"));
     ann.expect("The answer fits");
     for (text, words) in
-        [(&answer, "it is for the host"), (&offer[..60].to_owned(), "the offer has a mistake")]
+        [(&answer, "it is for the host"), (&offer[..60].to_owned(), "the offer has a typing error")]
     {
         let said = unusable(&["join", text]);
         assert!(said.contains(words), "{said}");
@@ -203,10 +205,10 @@ fn bad_invites_and_contradictions_are_refused_in_words() {
     let cut = &invite[..invite.len() - 20];
     let typo = invite.replace("rebout:2:", "rebout:3:");
     for (args, words) in [
-        (&["join", cut][..], "the invite is cut: "),
+        (&["join", cut][..], "the invite is cut off: "),
         (&["join", &typo], "an invite of version 3"),
         (&["join", &invite, "--bare"], "an invite or an offer is never used bare"),
-        (&["host", "--public", "0.0.0.0"], "nobody can join 0.0.0.0"),
+        (&["host", "--public", "0.0.0.0"], "cannot be joined: it is the unspecified address"),
         (&["host", "--open", "--bare"], "cannot be used with"),
         (&["host", "--open", "--keep"], "cannot be used with"),
     ] {

@@ -9,6 +9,7 @@ mod layout;
 mod menus;
 mod mix;
 mod online;
+mod opponents;
 mod pads;
 mod replays;
 mod secrets;

@@ -89,7 +89,7 @@ fn a_bad_line_is_named() {
 }
 
 #[test]
-fn a_bad_file_changes_nothing_is_named_and_is_kept_aside() {
+fn bad_file_is_named_and_kept_aside() {
     let folder = Folder::new("settings-bad");
     std::fs::create_dir_all(&folder.0).expect("a folder");
     let bad = "name = Ann\nbot.level = brutal\n";

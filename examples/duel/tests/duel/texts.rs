@@ -8,7 +8,7 @@ use duel::pad_keys::PadBindings;
 use duel::settings::Settings;
 use rebout::{Answer, Offer};
 use rebout::{Invite, Rng, shown};
-use stage::menu::{Act, Grid, Layout};
+use stage::menu::{Act, Edit, Grid, Layout};
 
 /// Parts of right texts, and characters that do something to a terminal, to a parser or to the width of a line.
 const PARTS: [&str; 44] = [
@@ -111,7 +111,7 @@ fn no_act_on_a_menu_panics() {
                 4 => Act::Right,
                 5 | 6 => Act::Confirm,
                 7 if rng.chance(1, 4) => Act::Back,
-                8 => Act::Erase,
+                8 => Act::Edit(Edit::Erase),
                 9 => Act::Point { item },
                 10 => Act::Click { item, share: [f32::NAN, -1e30, 0.5, 1e30][item % 4] },
                 11 => Act::Type(char::from_u32(rng.below(0x11_0000)).unwrap_or('\u{1b}')),

@@ -56,3 +56,12 @@ fn an_invite_to_play_is_none_to_watch() {
     let words = String::from_utf8(joined.stderr).expect("words");
     assert!(words.contains("an invite to watch, and not to play"), "{words}");
 }
+
+#[test]
+fn corner_of_a_player_tells_how_many_watch() {
+    let mut net = duel::netgraph::NetGraph::default();
+    net.round_trip_millis = Some(7.0);
+    assert_eq!(net.corner().as_deref(), Some("7 ms · 0f"));
+    net.watchers = 2;
+    assert_eq!(net.corner().as_deref(), Some("2 watching · 7 ms · 0f"));
+}

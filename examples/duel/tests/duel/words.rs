@@ -64,7 +64,7 @@ fn match_that_waits_names_the_player_and_the_way_out() {
 }
 
 #[test]
-fn a_match_that_was_won_stays_won() {
+fn won_match_stays_won() {
     let mut duel = Duel::new(1);
     duel.phase = Phase::Done { winner: Some(Player::One) };
     for reason in [Reason::GaveUp, Reason::TooSlow, Reason::Left, Reason::TimedOut] {

@@ -66,13 +66,22 @@ pub fn write(canvas: &mut dyn Canvas, text: &str, corner: Point, style: Style) {
 const WIDE_BOX: &str = "0090960600";
 
 fn write_letter(canvas: &mut dyn Canvas, letter: char, on_it: Option<Mark>, origin: Point, style: Style) {
-    if style.cased
-        && let Some(strokes) = small::strokes(letter)
-    {
-        return draw(canvas, strokes, origin, style, |row| row);
-    }
     let (base, mark) = marks::parts(capital(letter));
-    match mark.or(on_it) {
+    let mark = mark.or(on_it);
+    if style.cased
+        && letter.is_lowercase()
+        && let Some(strokes) = small::strokes(base.to_ascii_lowercase())
+    {
+        draw(canvas, strokes, origin, style, |row| row);
+        // A small letter leaves two rows free for an accent.
+        match mark {
+            Some(Mark::Above(accent)) => draw(canvas, accent, origin, style, |row| row * 0.6),
+            Some(Mark::Through(stroke)) => draw(canvas, stroke, origin, style, |row| row),
+            None => {}
+        }
+        return;
+    }
+    match mark {
         Some(Mark::Above(accent)) => {
             // The letter makes room for its accent, so that a line of text has one height.
             draw(canvas, strokes::of(base), origin, style, |row| 1.7 + row * (TALL - 1.7) / TALL);

@@ -1,6 +1,6 @@
 //! Acts on a menu, made of keys, characters, gamepads and the mouse.
 
-use super::{Grid, Layout, Menu};
+use super::{Edit, Grid, Layout, Menu};
 use crate::gestures::{Stroke, Touch, TouchAct};
 use crate::{InputState, Key};
 
@@ -15,8 +15,7 @@ pub enum Act {
     Back,
     Type(char),
     Paste(String),
-    /// Takes the last character back.
-    Erase,
+    Edit(Edit),
     /// The mouse is over an item.
     Point {
         item: usize,
@@ -66,9 +65,11 @@ fn of_stroke(stroke: &Stroke, takes_text: bool) -> Option<Act> {
         Stroke::Key(Key::Right) => Act::Right,
         Stroke::Key(Key::Enter) => Act::Confirm,
         Stroke::Key(Key::Escape) => Act::Back,
-        Stroke::Key(Key::Backspace) if takes_text => Act::Erase,
+        Stroke::Key(key) if takes_text => Act::Edit(edit_of_key(*key)?),
         Stroke::Key(_) => return None,
         Stroke::Paste(text) => Act::Paste(text.clone()),
+        Stroke::Command(command) if takes_text => Act::Edit(edit_of_command(*command)?),
+        Stroke::Command(_) => return None,
         Stroke::Character(character) if takes_text => Act::Type(*character),
         Stroke::Character(character) => match character.to_ascii_lowercase() {
             'w' => Act::Up,
@@ -78,6 +79,27 @@ fn of_stroke(stroke: &Stroke, takes_text: bool) -> Option<Act> {
             ' ' => Act::Confirm,
             _ => return None,
         },
+    })
+}
+
+fn edit_of_key(key: Key) -> Option<Edit> {
+    Some(match key {
+        Key::Home => Edit::Start,
+        Key::End => Edit::End,
+        Key::Backspace => Edit::Erase,
+        Key::Delete => Edit::Delete,
+        _ => return None,
+    })
+}
+
+fn edit_of_command(command: char) -> Option<Edit> {
+    Some(match command {
+        'a' => Edit::SelectAll,
+        'e' => Edit::End,
+        'w' => Edit::EraseWord,
+        'u' => Edit::EraseToStart,
+        'k' => Edit::DeleteToEnd,
+        _ => return None,
     })
 }
 

@@ -58,7 +58,8 @@ impl Value {
             }
             (Self::Text(field), Act::Type(character)) => field.push(*character),
             (Self::Text(field), Act::Paste(text)) => field.paste(text),
-            (Self::Text(field), Act::Erase) => field.erase(),
+            (Self::Text(field), Act::Edit(edit)) => field.edit(*edit),
+            (Self::Text(field), Act::Left | Act::Right) => field.step(*act == Act::Right),
             _ => false,
         }
     }

@@ -10,7 +10,7 @@ mod layout;
 mod paint;
 
 pub use acts::{Act, drive};
-pub use field::Field;
+pub use field::{Edit, Field, FieldView};
 pub use item::{Item, Value};
 pub use layout::{Grid, Layout, Line};
 pub use paint::{Theme, paint, paint_shapes, write};
@@ -119,7 +119,7 @@ impl Menu {
                 item.value.cycle();
                 return Some(if is_choice { MenuEvent::Changed(index) } else { MenuEvent::Picked(index) });
             }
-            Act::Left | Act::Right | Act::Type(_) | Act::Paste(_) | Act::Erase => {
+            Act::Left | Act::Right | Act::Type(_) | Act::Paste(_) | Act::Edit(_) => {
                 let index = self.chosen;
                 let item = self.items.get_mut(index).filter(|item| item.is_open())?;
                 return item.value.act(act).then_some(MenuEvent::Changed(index));

@@ -20,11 +20,20 @@ pub struct Theme {
 trait Pen {
     /// A rectangle, in cells and parts of cells.
     fn rect(&mut self, column: f32, row: f32, wide: f32, tall: f32, color: Color);
+    /// A label: in a window, in capitals.
+    fn label(&mut self, column: usize, row: usize, text: &str, color: Color) {
+        self.words(column, row, text, color);
+    }
+    /// Prose, a value or a path, whose small letters stay small.
     fn words(&mut self, column: usize, row: usize, text: &str, color: Color);
     /// Words in the middle of `wide` columns from `column`.
     fn centered(&mut self, column: usize, row: usize, wide: usize, text: &str, color: Color) {
         let room = wide.saturating_sub(characters::width(text));
         self.words(column + room / 2, row, text, color);
+    }
+    /// A label in the middle, likewise.
+    fn centered_label(&mut self, column: usize, row: usize, wide: usize, text: &str, color: Color) {
+        self.centered(column, row, wide, text, color);
     }
 
     /// The title in large characters, centred in `wide` columns from `column`.
@@ -34,12 +43,12 @@ trait Pen {
 struct WindowPen<'a>(&'a mut dyn Canvas);
 
 impl WindowPen<'_> {
-    fn words_at(&mut self, column: f32, row: usize, text: &str, color: Color) {
+    fn words_at(&mut self, column: f32, row: usize, text: &str, cased: bool, color: Color) {
         let cell = Grid::WINDOW.cell;
         // One character with its gap is six units wide, and six units are one cell.
         let unit = cell.x / 6.0;
         let corner = at(column * cell.x, row as f32 * cell.y + cell.y / 2.0 - unit * 3.0);
-        glyphs::write(self.0, text, corner, Style::new(unit, unit * 1.12, color));
+        glyphs::write(self.0, text, corner, Style { cased, ..Style::new(unit, unit * 1.12, color) });
     }
 }
 
@@ -49,14 +58,23 @@ impl Pen for WindowPen<'_> {
         self.0.rect(at(column * cell.x, row * cell.y), wide * cell.x, tall * cell.y, color);
     }
 
+    fn label(&mut self, column: usize, row: usize, text: &str, color: Color) {
+        self.words_at(column as f32, row, text, false, color);
+    }
+
     fn words(&mut self, column: usize, row: usize, text: &str, color: Color) {
-        self.words_at(column as f32, row, text, color);
+        self.words_at(column as f32, row, text, true, color);
     }
 
     // Not on whole cells, as in a terminal: half a cell of a window is seen.
     fn centered(&mut self, column: usize, row: usize, wide: usize, text: &str, color: Color) {
         let room = wide.saturating_sub(characters::width(text));
-        self.words_at(column as f32 + room as f32 / 2.0, row, text, color);
+        self.words_at(column as f32 + room as f32 / 2.0, row, text, true, color);
+    }
+
+    fn centered_label(&mut self, column: usize, row: usize, wide: usize, text: &str, color: Color) {
+        let room = wide.saturating_sub(characters::width(text));
+        self.words_at(column as f32 + room as f32 / 2.0, row, text, false, color);
     }
 
     fn large(&mut self, column: usize, row: usize, wide: usize, text: &str, theme: &Theme) {
@@ -141,7 +159,9 @@ fn draw(pen: &mut dyn Pen, menu: &Menu, grid: Grid, theme: &Theme, opacity: f32)
         let mut centered = |text: &str, color| pen.centered(layout.left, row, layout.wide, text, color);
         match line {
             Line::Title { is_large: true } => pen.large(layout.left, row, layout.wide, &menu.title, theme),
-            Line::Title { .. } => centered(&menu.title, theme.paper),
+            Line::Title { .. } => {
+                pen.centered_label(layout.left, row, layout.wide, &menu.title, theme.paper);
+            }
             Line::Note { text, is_warning } => {
                 let color = if *is_warning { theme.alarm.lighter(0.35) } else { theme.paper.darker(0.12) };
                 centered(text, color);
@@ -181,14 +201,14 @@ fn draw_item(pen: &mut dyn Pen, menu: &Menu, index: usize, row: usize, layout: &
         let label = characters::head(&item.label, room);
         // Beside items with values a centred label would hang in the air.
         if menu.items.iter().any(|item| item.value != Value::Pick) {
-            pen.words(layout.left + 3, row, label, color);
+            pen.label(layout.left + 3, row, label, color);
         } else {
-            pen.centered(layout.left, row, layout.wide, label, color);
+            pen.centered_label(layout.left, row, layout.wide, label, color);
         }
         return;
     }
     let label = characters::head(&item.label, layout.values_at.saturating_sub(4));
-    pen.words(layout.left + 3, row, label, color);
+    pen.label(layout.left + 3, row, label, color);
     draw_value(pen, item, is_chosen, row, layout, theme);
 }
 
@@ -217,11 +237,19 @@ fn draw_value(pen: &mut dyn Pen, item: &Item, is_chosen: bool, row: usize, layou
         }
         Value::Text(field) => {
             pen.rect(column as f32, row as f32, room as f32, 1.0, theme.paper.darker(0.82));
-            let text = field.tail(room.saturating_sub(2));
-            pen.words(column, row, text, color);
-            if is_chosen {
-                pen.words(column + characters::width(text), row, "_", theme.accent);
+            // The cursor behind the last character has a cell too.
+            let view = field.view(room.saturating_sub(1));
+            let wide = characters::width(view.text);
+            let is_at_end = view.cursor == wide;
+            if is_chosen && view.is_selected {
+                pen.rect(column as f32, row as f32, wide as f32, 1.0, theme.accent.darker(0.5));
+            } else if is_chosen && !is_at_end {
+                pen.rect((column + view.cursor) as f32, row as f32, 1.0, 1.0, theme.accent.darker(0.2));
             }
+            if is_chosen && is_at_end {
+                pen.words(column + wide, row, "_", theme.accent);
+            }
+            pen.words(column, row, view.text, color);
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
 use super::levels::SharedLevels;
+use super::stream::Ring;
 use super::voice::Voice;
 use super::{Bank, Order, Play};
 
@@ -28,11 +29,17 @@ pub struct Mixer {
     gains: [f32; 2],
     voices: Vec<Voice>,
     music: Vec<Voice>,
+    ring: Arc<Ring>,
     is_left: bool,
 }
 
 impl Mixer {
-    pub(super) fn new(bank: Bank, orders: Receiver<Order>, levels: Arc<SharedLevels>) -> Self {
+    pub(super) fn new(
+        bank: Bank,
+        orders: Receiver<Order>,
+        levels: Arc<SharedLevels>,
+        ring: Arc<Ring>,
+    ) -> Self {
         let gains = levels.load().gains();
         Self {
             bank,
@@ -41,6 +48,7 @@ impl Mixer {
             gains,
             voices: Vec::with_capacity(MAX_SLOTS),
             music: Vec::new(),
+            ring,
             is_left: false,
         }
     }
@@ -57,11 +65,16 @@ impl Mixer {
             }
         }
         let targets = self.levels.load().gains();
+        // The stream goes first, so that its lock is held for one copy and not for the mix.
+        self.ring.take(out);
         for frame in out.chunks_mut(2) {
             for (gain, target) in self.gains.iter_mut().zip(targets) {
                 *gain += (target - *gain).clamp(-1.0 / GLIDE, 1.0 / GLIDE);
             }
             let mut sum = [0.0; 2];
+            for (sum, sample) in sum.iter_mut().zip(frame.iter()) {
+                *sum = sample * self.gains[0];
+            }
             for (voices, gain) in [(&mut self.voices, self.gains[0]), (&mut self.music, self.gains[1])] {
                 for voice in voices {
                     let sides = voice.next();

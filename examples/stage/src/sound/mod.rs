@@ -26,6 +26,7 @@ mod mixer;
 mod output;
 mod score;
 pub mod speech;
+mod stream;
 pub mod synth;
 pub mod ui;
 mod voice;
@@ -40,8 +41,10 @@ pub use mixer::Mixer;
 #[cfg(target_os = "linux")]
 pub use output::PulseMessage;
 pub use score::Score;
+pub use stream::{Feed, FeedStats};
 
 use levels::SharedLevels;
+use stream::Ring;
 
 /// Orders that wait for the device at most. One more is dropped: a game never waits for its sound.
 const MAX_WAITING: usize = 512;
@@ -113,6 +116,7 @@ pub struct Sound {
     orders: Option<SyncSender<Order>>,
     levels: Arc<SharedLevels>,
     device: Arc<Mutex<String>>,
+    ring: Arc<Ring>,
 }
 
 impl Sound {
@@ -123,7 +127,8 @@ impl Sound {
         let sound = Self { orders: Some(orders), ..Self::silent() };
         sound.tell_device("being opened".to_owned());
         let (worker, levels) = (sound.device.clone(), Arc::clone(&sound.levels));
-        let start = move || output::run(Mixer::new(bank(), queue, levels), &worker);
+        let ring = Arc::clone(&sound.ring);
+        let start = move || output::run(Mixer::new(bank(), queue, levels, ring), &worker);
         if let Err(error) = std::thread::Builder::new().name("sound".to_owned()).spawn(start) {
             sound.tell_device(format!("none, {error}"));
         }
@@ -132,14 +137,15 @@ impl Sound {
 
     /// No sound at all, for a game that nobody sees.
     pub fn silent() -> Self {
-        Self { orders: None, levels: Arc::default(), device: Arc::new(Mutex::new("none".to_owned())) }
+        let device = Arc::new(Mutex::new("none".to_owned()));
+        Self { orders: None, levels: Arc::default(), device, ring: Arc::default() }
     }
 
     /// Sound into memory: the mixer renders what this end orders.
     pub fn in_memory(bank: Bank) -> (Self, Mixer) {
         let (orders, queue) = sync_channel(MAX_WAITING);
         let sound = Self { orders: Some(orders), ..Self::silent() };
-        let mixer = Mixer::new(bank, queue, Arc::clone(&sound.levels));
+        let mixer = Mixer::new(bank, queue, Arc::clone(&sound.levels), Arc::clone(&sound.ring));
         (sound, mixer)
     }
 
@@ -161,6 +167,11 @@ impl Sound {
     /// Plays a clip of the bank in a loop as music, or none. The music that plays already goes on.
     pub fn music(&self, id: Option<SoundId>) {
         self.order(Order::Music(id));
+    }
+
+    /// The end of a stream of samples that the game makes itself, such as the sound of an emulator, at this rate.
+    pub fn feed(&self, rate: f64) -> Feed {
+        Feed::new(Arc::clone(&self.ring), rate)
     }
 
     /// The volumes as they are set.

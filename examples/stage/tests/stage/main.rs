@@ -2,6 +2,8 @@
 
 mod background_task;
 mod characters;
+mod field;
 mod hostile;
 mod mixer;
 mod pads;
+mod stream;
