@@ -68,7 +68,7 @@ static inline uint64_t rebout_with_axis(uint64_t input, unsigned axis, int value
 #define REBOUT_VERSION_MAJOR 0
 
 // The minor version of this header.
-#define REBOUT_VERSION_MINOR 1
+#define REBOUT_VERSION_MINOR 2
 
 // The patch of this header.
 #define REBOUT_VERSION_PATCH 0
@@ -569,6 +569,10 @@ typedef struct rebout_options {
     uint32_t countdown_ms;
     // 0. Not 0 makes every random number a function of it: for simulations alone, because who knows it knows every key.
     uint64_t entropy;
+    // The file of the player's own key, which is made if it does not exist: the other player knows this one again by it.
+    const char *player_key_file;
+    // Plays with these players only: their public keys in 64 hexadecimal digits each, with commas in between.
+    const char *only;
 } rebout_options;
 
 // A transport of the caller's, for peers that have a 64-bit id: a platform's network, a data channel. Set size to
@@ -980,6 +984,14 @@ rebout_status rebout_recording(struct rebout *handle, const char **text);
 
 // The facts about the other machine.
 rebout_status rebout_peer(struct rebout *handle, struct rebout_peer_info *peer);
+
+// The public key of a player, 32 bytes, by which the player is known again: with of_peer 1 that of the other player, with 0 that of
+// the player here. fingerprint is a short text of it for people to compare, and lives until the next call of this function. Either
+// pointer may be NULL. REBOUT_STATUS_PHASE while the key is not proven, and if there is none.
+rebout_status rebout_player_key(struct rebout *handle,
+                                uint32_t of_peer,
+                                uint8_t *key,
+                                const char **fingerprint);
 
 // The terms of the match, once both machines have agreed.
 rebout_status rebout_agreed(struct rebout *handle, struct rebout_terms *terms);

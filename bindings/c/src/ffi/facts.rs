@@ -291,6 +291,39 @@ pub unsafe extern "C" fn rebout_peer(handle: *mut Handle, peer: *mut CPeer) -> S
     unsafe { with(handle, call) }
 }
 
+/// The public key of a player, 32 bytes, by which the player is known again: with `of_peer` 1 that of the other player, with 0 that of
+/// the player here. `fingerprint` is a short text of it for people to compare, and lives until the next call of this function. Either
+/// pointer may be NULL. `REBOUT_STATUS_PHASE` while the key is not proven, and if there is none.
+///
+/// # Safety
+/// `handle` is NULL or a handle that was not freed; `key` is NULL or holds 32 bytes, and `fingerprint` is NULL or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rebout_player_key(
+    handle: *mut Handle,
+    of_peer: u32,
+    key: *mut u8,
+    fingerprint: *mut *const c_char,
+) -> Status {
+    let call = |inner: &mut Inner| {
+        if of_peer > 1 {
+            return Err(Fault::invalid(format_args!("of_peer is {of_peer}: 0 or 1")));
+        }
+        let found = inner.part.player_key(of_peer == 1)?;
+        if !key.is_null() {
+            // SAFETY: the caller's promise.
+            unsafe { ptr::copy_nonoverlapping(found.0.as_ptr(), key, found.0.len()) };
+        }
+        if !fingerprint.is_null() {
+            let lent = inner.lent.text(Slot::Fingerprint, &found.to_string());
+            // SAFETY: the caller's promise.
+            unsafe { args::put(fingerprint, lent, "fingerprint")? };
+        }
+        Ok(())
+    };
+    // SAFETY: the caller's promise.
+    unsafe { with(handle, call) }
+}
+
 /// The terms of the match, once both machines have agreed.
 ///
 /// # Safety

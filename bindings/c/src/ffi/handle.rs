@@ -55,6 +55,7 @@ pub(super) enum Slot {
     Report,
     Addr,
     Code,
+    Fingerprint,
     Player1,
     Player2,
     Outcome,

@@ -3,7 +3,7 @@
 use super::args::{self, Sized32};
 use crate::safe::fault::Fault;
 use rebout::{
-    Buttons, Config, ConnectOptions, FrameRate, OnDesync, Options, Player, Prediction, Randomness,
+    Buttons, Config, ConnectOptions, FrameRate, OnDesync, Options, Player, PlayerKey, Prediction, Randomness,
     RelayPolicy, Saving,
 };
 use std::ffi::c_char;
@@ -180,6 +180,10 @@ pub struct COptions {
     pub countdown_ms: u32,
     /// 0. Not 0 makes every random number a function of it: for simulations alone, because who knows it knows every key.
     pub entropy: u64,
+    /// The file of the player's own key, which is made if it does not exist: the other player knows this one again by it.
+    pub player_key_file: *const c_char,
+    /// Plays with these players only: their public keys in 64 hexadecimal digits each, with commas in between.
+    pub only: *const c_char,
 }
 
 // SAFETY: begins with a u32, and has numbers and pointers only.
@@ -242,6 +246,8 @@ unsafe impl Sized32 for COptions {
             max_pause_ms: millis(timeouts.max_pause),
             countdown_ms: millis(timeouts.countdown),
             entropy: 0,
+            player_key_file: ptr::null(),
+            only: ptr::null(),
         }
     }
 }
@@ -291,6 +297,18 @@ fn addr(text: &str, name: &str) -> Result<SocketAddr, Fault> {
     text.trim()
         .parse()
         .map_err(|_| Fault::invalid(format_args!("options->{name}: {text:?} is no address with a port")))
+}
+
+/// The public key of a player.
+fn player_of(digits: &str) -> Result<PlayerKey, Fault> {
+    let wrong =
+        || Fault::invalid(format_args!("options->only: {digits:?} is no key of 64 hexadecimal digits"));
+    let (pairs, odd) = digits.as_bytes().as_chunks::<2>();
+    let digit = |digit: u8| char::from(digit).to_digit(16);
+    let byte = |[high, low]: &[u8; 2]| Some((digit(*high)? << 4 | digit(*low)?) as u8);
+    let bytes: Option<Vec<u8>> = pairs.iter().map(byte).collect();
+    let key = bytes.filter(|_| odd.is_empty()).and_then(|bytes| bytes.try_into().ok());
+    key.map(PlayerKey).ok_or_else(wrong)
 }
 
 /// Reads the options of the caller.
@@ -346,6 +364,12 @@ pub(super) unsafe fn read(options: *const COptions) -> Result<Chosen, Fault> {
     }
     if let Some(file) = text(given.key_log, "options->key_log")? {
         connect = connect.log_keys_to(file);
+    }
+    if let Some(file) = text(given.player_key_file, "options->player_key_file")? {
+        connect = connect.keep_player_key_in(file);
+    }
+    for player in text(given.only, "options->only")?.iter().flat_map(|list| list.split(',')) {
+        connect = connect.only(player_of(player.trim())?);
     }
     let record_to = text(given.record_to, "options->record_to")?.map(PathBuf::from);
     let bundles_to = text(given.bundles_to, "options->bundles_to")?.map(PathBuf::from);

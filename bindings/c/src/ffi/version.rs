@@ -8,7 +8,7 @@ use std::ffi::c_char;
 /// The major version of this header.
 pub const REBOUT_VERSION_MAJOR: u32 = 0;
 /// The minor version of this header.
-pub const REBOUT_VERSION_MINOR: u32 = 1;
+pub const REBOUT_VERSION_MINOR: u32 = 2;
 /// The patch of this header.
 pub const REBOUT_VERSION_PATCH: u32 = 0;
 

@@ -6,7 +6,7 @@ use super::part::{Part, no_match, not_begun, online};
 use super::state::State;
 use rebout::net::Datagrams;
 use rebout::replay::{Playback, Recording};
-use rebout::{Agreed, Fields, Frame, Game, Offline, PeerInfo, Session, Stats};
+use rebout::{Agreed, Fields, Frame, Game, Offline, PeerInfo, PlayerKey, Session, Stats};
 use std::path::Path;
 use std::time::Duration;
 
@@ -58,6 +58,17 @@ impl<G: Game<Snapshot = State>, C: Datagrams> Part<G, C> {
     /// Without an online match.
     pub fn peer(&self) -> Result<PeerInfo, Fault> {
         online!(self, online => Ok(online.peer()), _ => Err(no_match()))
+    }
+
+    /// The public key of the player here, or of the other one.
+    ///
+    /// # Errors
+    /// Without an online match, and if that player has proven none.
+    pub fn player_key(&self, of_peer: bool) -> Result<PlayerKey, Fault> {
+        let key = online!(self, online => {
+            if of_peer { online.peer().player } else { online.connection().player_key() }
+        }, _ => return Err(no_match()));
+        key.ok_or_else(|| Fault::phase("this player has no key, or has not proven it yet"))
     }
 
     /// The terms of the match.

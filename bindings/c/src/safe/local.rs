@@ -160,7 +160,7 @@ impl File {
                 (self.path, self.recorder) = (Some(path), Some(recorder));
                 None
             }
-            Err(error) => Some(format!("The match is not recorded to {}: {error}", folder.display())),
+            Err(error) => Some(format!("The match cannot be recorded to {}: {error}", folder.display())),
         }
     }
 

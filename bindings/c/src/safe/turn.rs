@@ -127,7 +127,7 @@ impl From<Finish> for Turn {
 impl Turn {
     fn judged(self, verdict: Verdict) -> Self {
         let (verdict, frame, ours, theirs) = match verdict {
-            Verdict::Agreed { frame, checksum } => (VerdictCode::Agreed, frame, checksum, checksum),
+            Verdict::Agreed { frame, checksum, .. } => (VerdictCode::Agreed, frame, checksum, checksum),
             Verdict::Differs { frame, ours, theirs } => (VerdictCode::Differs, frame, ours, theirs),
             Verdict::Unconfirmed { frame, checksum } => (VerdictCode::Unconfirmed, frame, checksum, 0),
             _ => return self,

@@ -175,6 +175,7 @@ pub(crate) fn call(
             47 => ("rebout_sync_test", rebout_sync_test(handle, game, or_null(&raw mut *args.sync, nulls))),
             48 => ("rebout_stress", rebout_stress(handle, or_null(&raw mut *args.stress, nulls))),
             49 => ("rebout_report", rebout_report(handle, out)),
+            50 => ("rebout_player_key", rebout_player_key(handle, 1, numbers.cast(), out)),
             _ => return None,
         }
     };

@@ -1,11 +1,11 @@
 //! Whole matches through the interface, without a socket and a clock.
 
-use crate::calls::{error, sized};
+use crate::calls::{error, options, sized};
 use crate::counters::{Counters, FRAMES};
-use crate::pair::Pair;
+use crate::pair::{Machine, Pair};
 use rebout_c::safe::codes::{EventCode, FinishCode, ReasonCode, Status, VerdictCode};
 use rebout_c::*;
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::ptr;
 
 #[test]
@@ -57,6 +57,68 @@ fn a_planted_fault_is_named_by_its_region() {
         assert!(report.1.contains("counters[0]: ") && !report.1.contains("rng"), "{}", report.1);
         assert!(machine.events.iter().any(|(event, _)| *event == EventCode::Desync));
     }
+}
+
+#[test]
+fn players_are_known_by_their_keys() {
+    let folder = std::env::temp_dir().join(format!("rebout-c-players-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let files = [1, 2].map(|id| CString::new(folder.join(format!("{id}.key")).to_str().unwrap()).unwrap());
+    let key_of = |machine: &Machine, of_peer: u32| {
+        let (mut key, mut text) = ([0_u8; 32], ptr::null());
+        // SAFETY: a live handle and valid arguments.
+        unsafe {
+            let status = rebout_player_key(machine.handle.0, of_peer, key.as_mut_ptr(), &raw mut text);
+            assert_eq!(status, Status::Ok, "{}", error(machine.handle.0));
+            assert_eq!(CStr::from_ptr(text).count_bytes(), 19);
+            assert_eq!(
+                rebout_player_key(machine.handle.0, 2, ptr::null_mut(), ptr::null_mut()),
+                Status::Invalid
+            );
+            assert_eq!(
+                rebout_player_key(machine.handle.0, of_peer, ptr::null_mut(), ptr::null_mut()),
+                Status::Ok
+            );
+        }
+        key
+    };
+    let play = |only: Option<CString>| {
+        let mut pair = Pair::new(20, |options, id| {
+            options.player_key_file = files[id as usize - 1].as_ptr();
+            if let Some(only) = only.as_ref().filter(|_| id == 1) {
+                options.only = only.as_ptr();
+            }
+        });
+        pair.run(20_000, |machines| machines.iter().all(|m| m.game.frame > 20 || m.over.is_some()));
+        pair
+    };
+    let pair = play(None);
+    let [one, two] = &pair.machines;
+    assert_eq!([key_of(one, 0), key_of(two, 0)], [key_of(two, 1), key_of(one, 1)]);
+    let digits = |key: [u8; 32]| key.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let [own, other] = [key_of(one, 0), key_of(one, 1)].map(digits);
+    // The second time the host lets in that player, and another one not.
+    let again = play(Some(CString::new(format!("{own}, {other}")).unwrap()));
+    assert_eq!(digits(key_of(&again.machines[0], 1)), other);
+    let mut pair = Pair::new(20, |options, id| {
+        options.player_key_file = files[id as usize - 1].as_ptr();
+        if id == 1 {
+            options.only = c"0707070707070707070707070707070707070707070707070707070707070707".as_ptr();
+        }
+    });
+    pair.run(20_000, |machines| machines[1].over.is_some());
+    let over = pair.machines[1].over.as_ref().unwrap();
+    assert!(over.text.contains("lets in other players only"), "{}", over.text);
+    assert!(pair.machines[0].notices.iter().any(|text| text.contains("A guest was refused")));
+    let mut given = options();
+    given.only = c"07".as_ptr();
+    let host = Machine::new();
+    // SAFETY: a live handle and valid arguments.
+    unsafe {
+        assert_eq!(rebout_host(host.handle.0, &raw const *given), Status::Invalid);
+        assert!(error(host.handle.0).contains("no key of 64 hexadecimal digits"), "{}", error(host.handle.0));
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 #[test]

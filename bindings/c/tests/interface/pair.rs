@@ -49,7 +49,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             handle: Owned::new(),
             game: Box::new(Counters::default()),

@@ -226,7 +226,7 @@ fn a_game_in_c_agrees_with_the_same_fields_in_rust() {
             _ => {}
         }
     };
-    let Finish::Played(Verdict::Agreed { frame, checksum }) = finish else { panic!("{finish}") };
+    let Finish::Played(Verdict::Agreed { frame, checksum, .. }) = finish else { panic!("{finish}") };
     let stats = online.stats().unwrap();
     assert!(stats.checksums_compared >= 5, "{}", stats.checksums_compared);
     online.close().unwrap();
