@@ -1,0 +1,93 @@
+//! The cores and the ROM that the tests build, as far as this machine has the compilers.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The program, which is built with the tests.
+pub(crate) fn cabinet() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_cabinet"))
+}
+
+/// A folder of one test, deleted with it.
+pub(crate) struct Folder(PathBuf);
+
+impl Folder {
+    pub(crate) fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("cabinet-test-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// A file of these bytes.
+    pub(crate) fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.0.join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    /// The core of our own with faults planted; `None` without a C compiler.
+    pub(crate) fn tally(&self, name: &str, defines: &[&str]) -> Option<PathBuf> {
+        let core = self.0.join(format!("{name}{}", std::env::consts::DLL_SUFFIX));
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cabinet/tally.c");
+        let mut cc = Command::new("cc");
+        cc.args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&core).arg(source);
+        if !defines.iter().any(|define| define.starts_with("VERSION=")) {
+            cc.arg("-DVERSION=\"1.0\"");
+        }
+        let built = cc.args(defines.iter().map(|define| format!("-D{define}"))).status();
+        match built {
+            Ok(status) => assert!(status.success(), "tally.c with {defines:?}"),
+            Err(error) => {
+                println!("skipped: no C compiler ({error})");
+                return None;
+            }
+        }
+        Some(core)
+    }
+
+    /// The game of our own for the NES; `None` without cc65.
+    pub(crate) fn volley(&self) -> Option<PathBuf> {
+        let (rom, objects) = (self.0.join("volley.nes"), self.0.join("volley.o"));
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("rom/volley.c");
+        let mut cl65 = Command::new("cl65");
+        cl65.args(["-t", "nes", "-Oirs", "-l"]).arg(self.0.join("volley.lst")).arg("-o").arg(&rom);
+        match cl65.arg(source).current_dir(&self.0).status() {
+            Ok(status) => assert!(status.success(), "volley.c"),
+            Err(error) => {
+                println!("skipped: no cc65 ({error})");
+                return None;
+            }
+        }
+        let _ = std::fs::remove_file(objects);
+        Some(rom)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A NES core of this machine: that of the variable `CABINET_NES_CORE`, or one where Debian installs it.
+pub(crate) fn nes_core() -> Option<PathBuf> {
+    let named = std::env::var_os("CABINET_NES_CORE").map(PathBuf::from);
+    let usual = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib"];
+    let usual = usual.iter().map(|folder| Path::new(folder).join("libretro/nestopia_libretro.so"));
+    let found = named.into_iter().chain(usual).find(|path| path.exists());
+    if found.is_none() {
+        println!("skipped: no NES core; CABINET_NES_CORE names one");
+    }
+    found
+}
+
+/// Runs the program to its end: its output, and its exit code.
+pub(crate) fn run(command: &mut Command) -> (String, Option<i32>) {
+    let output = command.output().expect("the cabinet runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout) + &text(&output.stderr), output.status.code())
+}
