@@ -84,7 +84,7 @@ const NONCE: [u8; 8] = [0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88];
 const COOKIE: [u8; 8] = [0xC1, 0xC2, 0xC3, 0xC4, 0xC5, 0xC6, 0xC7, 0xC8];
 
 /// The handshake of a pattern, and the two keys that come out of it.
-fn handshake(name: &str, pattern: u8, mac_key: &[u8]) -> [[u8; 32]; 2] {
+fn handshake(name: &str, pattern: u8, mac_key: &[u8]) -> ([[u8; 32]; 2], Vec<u8>) {
     let open = pattern == 2;
     let (host, joiner_ephemeral, host_ephemeral) = (counted(1, 32), counted(0x41, 32), counted(0x81, 32));
     let by_signal = pattern == 3;
@@ -138,7 +138,27 @@ fn handshake(name: &str, pattern: u8, mac_key: &[u8]) -> [[u8; 32]; 2] {
         let digits: Vec<u8> = format!("{number:06}").bytes().map(|digit| digit - b'0').collect();
         assert_eq!(digits, block("open-code"));
     }
-    [first, second]
+    ([first, second], transcript)
+}
+
+/// The text by which a player proves its key: to the other side's ephemeral key, in a handshake with this hash.
+fn player(secret: &[u8], ephemeral: &[u8], transcript: &[u8], is_host: bool) -> Vec<u8> {
+    let mut dh = DefaultResolver.resolve_dh(&DHChoice::Curve25519).unwrap();
+    dh.set(secret);
+    let mut shared = [0; 32];
+    dh.dh(&public(ephemeral), &mut shared).unwrap();
+    let key = public(secret);
+    let proof = hash(b"player", &[&shared, transcript, &key, &[u8::from(is_host)]]);
+    [&key[..], &proof].concat()
+}
+
+/// The first 80 bits of the hash of a player's key, in four groups of characters of five bits.
+fn fingerprint(key: &[u8]) -> Vec<u8> {
+    let digest = hash(b"fingerprint", &[key]);
+    let bits = digest[..10].iter().fold(0_u128, |bits, byte| bits << 8 | u128::from(*byte));
+    let characters = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    let text: Vec<u8> = (0..16).rev().map(|at| characters[(bits >> (5 * at) & 31) as usize]).collect();
+    text.chunks(4).collect::<Vec<_>>().join(&b'-')
 }
 
 fn sealed(key: &[u8; 32], counter: u64, head: &[u8], text: &[u8]) -> Vec<u8> {
@@ -159,7 +179,16 @@ fn the_vectors_of_the_page_follow_from_its_keys() {
     assert_eq!(mac_key, block("mac-key"));
     handshake("open", 2, &[0; 16]);
     handshake("signal", 3, mac_key);
-    let [from_joiner, from_host] = handshake("invite", 1, mac_key);
+    let ([from_joiner, from_host], transcript) = handshake("invite", 1, mac_key);
+    for (name, own, other, is_host, key, counter, head) in [
+        ("player-joiner", 0x21, 0x81, false, from_joiner, 3, [0xE7, 0x0C, 0x0D, 0, 0, 0, 3, 8]),
+        ("player-host", 0x61, 0x41, true, from_host, 1, [0xE7, 0x0A, 0x0C, 0, 0, 0, 1, 8]),
+    ] {
+        let text = player(&counted(own, 32), &counted(other, 32), &transcript, is_host);
+        assert_eq!(text, block(&format!("{name}-text")), "{name}");
+        assert_eq!(fingerprint(&text[..32]), block(&format!("{name}-fingerprint")), "{name}");
+        assert_eq!(sealed(&key, counter, &head, &text), block(name), "{name}");
+    }
     for (name, key, counter, head, text) in [
         ("data-game", from_joiner, 0, &[0xE6, 0x0C, 0x0D, 0, 0][..], counted(0, 11)),
         ("data-plain", from_joiner, 1, &[0xE4, 0x0C, 0x0D, 0, 1], b"plain".to_vec()),

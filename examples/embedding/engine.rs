@@ -1,6 +1,6 @@
 //! The same match in the loop of an engine, which turns when the screen does.
 
-use crate::stage::Stage;
+use crate::online::Stage;
 use crate::volley::Volley;
 use rebout::{Finish, Now, Online};
 use std::io;

@@ -1,7 +1,7 @@
 //! The loop of `docs/EMBEDDING.md` for one machine.
 
+use crate::online::Stage;
 use crate::own_loop::{Played, config};
-use crate::stage::Stage;
 use crate::volley::Volley;
 use rebout::replay::Recorder;
 use rebout::{Offline, Player};

@@ -1,18 +1,25 @@
-//! The whole networking code of `docs/EMBEDDING.md`: an encrypted match by invite, recorded, from nothing to the verdict.
+//! The networking code of `docs/EMBEDDING.md`: an encrypted match by invite, with a recording.
 
-use crate::stage::Stage;
 use crate::volley::Volley;
-use rebout::{ConnectError, Event, Finish, Now, Online, Options, shown};
+use rebout::{Buttons, ConnectError, CueEvent, Event, Finish, Now, Online, Options, Player, shown};
 use std::error::Error;
 
-/// The number names this game; the hash stands for everything that must be alike: build, stage, rules.
+/// The game's surroundings: keys, sound and screen.
+pub(crate) trait Stage {
+    fn buttons(&mut self, game: &Volley, seat: Player) -> Buttons;
+    fn cue(&mut self, event: &CueEvent);
+    fn say(&mut self, text: &str);
+    fn draw(&mut self, game: &Volley, phase: f32);
+}
+
+/// The number identifies the game, the hash its build, data and rules. Both must be equal on the two machines.
 pub(crate) fn options(name: &str) -> Options {
     Options::new(0x566F_6C6C_6579, 1).name(name).record_to("replays").bundles_to("desyncs")
 }
 
-/// Hosts, or joins by the text that the host has sent.
-pub(crate) fn open(options: Options, text: Option<&str>) -> Result<Online<Volley>, ConnectError> {
-    match text {
+/// Hosts, or joins by the host's invite.
+pub(crate) fn open(options: Options, invite: Option<&str>) -> Result<Online<Volley>, ConnectError> {
+    match invite {
         None => Online::host(options),
         Some(text) => Online::join(options, text),
     }
@@ -35,9 +42,9 @@ pub(crate) fn play(mut online: Online<Volley>, stage: &mut impl Stage) -> Result
             Now::Event(Event::Resumed) => stage.say("The other player is back."),
             Now::Event(Event::Message(bytes)) => stage.say(&shown(&String::from_utf8_lossy(&bytes))),
             Now::Finished(finish) => break finish,
-            _ => {} // other events, and a guest if the options say to ask
+            _ => {} // other events, and guests to accept
         }
     };
-    online.close()?; // the last message gets through
+    online.close()?; // delivers the last message
     Ok(finish)
 }

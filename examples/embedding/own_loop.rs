@@ -1,6 +1,6 @@
 //! A loop of your own on the parts, as the end of `docs/EMBEDDING.md` explains it: a connection, a lobby, a session, a recorder.
 
-use crate::stage::Stage;
+use crate::online::Stage;
 use crate::volley::Volley;
 use rebout::replay::{RecordError, Recorder, Replay};
 use rebout::{Agreed, Config, Connection, Event, Lobby, Session, Verdict, shown};

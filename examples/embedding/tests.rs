@@ -2,7 +2,7 @@
 
 use crate::offline;
 use crate::online;
-use crate::stage::Stage;
+use crate::online::Stage;
 use crate::sticks;
 use crate::volley::{DOWN, Volley};
 use rebout::replay::{self, RecordError, Recorder};
@@ -14,13 +14,14 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 const PAGES: [(&str, usize); 5] = [
-    (include_str!("../../docs/EMBEDDING.md"), 7),
+    (include_str!("../../docs/EMBEDDING.md"), 4),
     (include_str!("../../docs/EMULATORS.md"), 8),
     (include_str!("../../docs/ENGINES.md"), 7),
     (include_str!("../../docs/INPUT.md"), 2),
     (include_str!("../../docs/MIGRATING.md"), 3),
 ];
-const SOURCES: [(&str, &str); 11] = [
+const SOURCES: [(&str, &str); 12] = [
+    ("main.rs", include_str!("main.rs")),
     ("volley.rs", include_str!("volley.rs")),
     ("online.rs", include_str!("online.rs")),
     ("engine.rs", include_str!("engine.rs")),
@@ -51,6 +52,20 @@ fn quotes(source: &str, block: &[&str]) -> bool {
 #[test]
 fn every_line_of_rust_on_the_pages_is_compiled() {
     PAGES.into_iter().for_each(|(page, least)| compiled(page, least));
+}
+
+/// A reader who copies the blocks of the tutorial has these files, without their first comment.
+#[test]
+fn tutorial_shows_whole_files() {
+    let blocks: Vec<&str> =
+        PAGES[0].0.split("```rust\n").skip(1).map(|part| part.split("```").next().unwrap()).collect();
+    for (at, name) in ["volley.rs", "sync_test.rs", "online.rs"].into_iter().enumerate() {
+        let (_, source) = SOURCES.iter().find(|(source, _)| *source == name).unwrap();
+        let code = source.split_once("\n\n").unwrap().1;
+        assert!(blocks[at] == code, "{name} is not on the page as it is");
+    }
+    // The fourth is `main.rs`, with more modules and modes in the example.
+    assert!(blocks.len() == 4 && blocks[3].contains("fn main()"));
 }
 
 fn compiled(page: &str, least: usize) {
@@ -126,7 +141,7 @@ fn loop_on_the_parts_plays_over_udp_and_replays() {
     let mut stage = Silent::default();
     let played = crate::own_loop::play(&mut here, lobby, &mut stage).unwrap();
     assert_eq!(played.verdict, there.join().unwrap(), "{:?}", stage.said);
-    let Some(Verdict::Agreed { frame, checksum: agreed }) = played.verdict else {
+    let Some(Verdict::Agreed { frame, checksum: agreed, .. }) = played.verdict else {
         panic!("{:?}", stage.said)
     };
     assert_eq!(checksum(&played.game), agreed);

@@ -1,4 +1,4 @@
-//! The game of `docs/EMBEDDING.md`: two paddles and a ball, in whole numbers.
+//! The game of `docs/EMBEDDING.md`: two paddles and a ball, in integers.
 
 use rebout::{Buttons, Cue, Cues, Game, Inputs, Player, Rng, fields};
 
@@ -66,7 +66,7 @@ impl Game for Volley {
 }
 
 impl Volley {
-    /// The first state. The seed is the one that both machines agreed on.
+    /// The first state, from the seed that both machines agreed on.
     pub(crate) fn new(seed: u32) -> Self {
         let mut game = Self {
             paddles: [COURT.1 / 2; 2],

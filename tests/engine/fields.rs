@@ -114,7 +114,7 @@ fn every_kind_of_field_becomes_the_words_of_the_written_rule() {
 }
 
 #[test]
-fn what_is_only_for_show_does_not_count() {
+fn display_only_fields_are_not_hashed() {
     let other = Everything { only_shown: 9.0, action: Action::Hurt(-7, false), ..ALL };
     assert_eq!(checksum(&other), checksum(&ALL));
     let (a, b) = (Action::Attack { since: 4, shown: 1 }, Action::Attack { since: 4, shown: 2 });

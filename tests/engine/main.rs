@@ -13,7 +13,7 @@ mod playground;
 mod recording;
 mod recording_rules;
 mod replay;
-mod replay_page;
+mod replay_vector;
 mod rollback;
 mod saving;
 mod shown;

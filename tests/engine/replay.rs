@@ -149,7 +149,7 @@ fn a_reader_is_read_no_further_than_the_file_it_promises() {
 }
 
 #[test]
-fn what_could_not_be_read_again_is_not_written() {
+fn writing_refuses_what_reading_would_refuse() {
     let mut file = Vec::new();
     let error = Replay { seed: 0, ..golden() }.write(&mut file).unwrap_err();
     assert!(matches!(error, WriteError::Seed), "{error}");
@@ -161,7 +161,7 @@ fn what_could_not_be_read_again_is_not_written() {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_again(
+    fn written_replay_is_read_back(
         seed in 1_u32..,
         buttons in prop::collection::vec(any::<[u16; 2]>(), 0..3000),
     ) {

@@ -188,7 +188,10 @@ fn a_field_that_is_not_restored_is_named() {
     let error = run(&mut game, 500, changing_inputs).unwrap_err();
     assert!(matches!(error, SyncTestError::Restore { .. }), "{error}");
     assert_eq!(differing(&error), ["speed"]);
-    assert!(error.to_string().contains("what was restored is not what was saved\n  speed: "), "{error}");
+    assert!(
+        error.to_string().contains("the restored state differs from the saved one\n  speed: "),
+        "{error}"
+    );
 }
 
 #[test]

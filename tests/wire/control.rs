@@ -160,14 +160,10 @@ fn refusals_name_the_rule_and_the_bad_value() {
     let cases = [
         (refusal(0, &[]), "game-type", "type 0"),
         (refusal(11, &[]), "game-type", "type 11"),
-        (refusal(1, &[1]), "game-payload-length", "no CONNECT_REQ has a payload of 1 bytes"),
+        (refusal(1, &[1]), "game-payload-length", "CONNECT_REQ cannot have a payload of 1 bytes"),
         (refusal(2, &[0]), "game-client-id", "client id 0"),
-        (refusal(4, &[0]), "game-payload-length", "no INPUT has a payload of 1 bytes"),
-        (
-            refusal(4, &[&[2][..], &INPUT_7].concat()),
-            "game-count",
-            "count of 2 does not go with the 14 bytes",
-        ),
+        (refusal(4, &[0]), "game-payload-length", "INPUT cannot have a payload of 1 bytes"),
+        (refusal(4, &[&[2][..], &INPUT_7].concat()), "game-count", "count of 2 does not match the 14 bytes"),
         (refusal(5, &[0, 0, 0, 0, 2]), "game-count", "count of 2"),
         (refusal(4, &input_with(4, 1.5_f32.to_be_bytes())), "game-move", "move x is 1.5"),
         (refusal(4, &input_with(8, nan.to_be_bytes())), "game-not-finite", "move y is NaN (0x7fc00000)"),
@@ -220,7 +216,7 @@ fn moves_reach_from_minus_one_to_one_and_no_further() {
 }
 
 #[test]
-fn what_decoding_would_refuse_is_not_encoded() {
+fn encoding_refuses_what_decoding_would_refuse() {
     let mut buf = [0; 70_000];
     let mut refused =
         |payload: ControlPayload<'_>| ControlPacket::encode(&HEADER, &payload, &mut buf).unwrap_err();

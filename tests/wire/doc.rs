@@ -1,4 +1,5 @@
-//! Holds that every block of bytes and every hash in `docs/WIRE.md` and `docs/RTYPE.md` is the one that the code sends.
+//! Every block of `docs/vectors/match.txt` and `docs/vectors/rtype.txt` has the bytes that the code sends, and every hash of
+//! `docs/vectors/simhash.txt` is the one that the code computes.
 
 use core::time::Duration;
 use rebout::lab::wire::message::{
@@ -17,21 +18,17 @@ use rebout::{
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-const PAGE: &str = concat!(include_str!("../../docs/WIRE.md"), include_str!("../../docs/RTYPE.md"));
+const VECTORS: [&str; 2] =
+    [include_str!("../../docs/vectors/match.txt"), include_str!("../../docs/vectors/rtype.txt")];
 
-/// The blocks of the page that are called `kind name`, each with its lines.
-fn blocks(kind: &str) -> Vec<(String, Vec<String>)> {
-    let mut found = Vec::new();
-    let mut lines = PAGE.lines();
-    while let Some(line) = lines.next() {
-        let Some(info) = line.strip_prefix("```") else { continue };
-        let body: Vec<String> =
-            lines.by_ref().take_while(|line| !line.starts_with("```")).map(str::to_owned).collect();
-        if let Some(name) = info.strip_prefix(kind) {
-            found.push((name.trim().to_owned(), body));
-        }
-    }
-    found
+/// The head of a log is held by `tests/session/resumption.rs`.
+const HELD_ELSEWHERE: &str = "rejoin-log-head";
+
+/// The blocks of the files by name, each with its lines.
+fn blocks() -> BTreeMap<String, Vec<String>> {
+    let parts = VECTORS.iter().flat_map(|file| file.split("\n\n"));
+    let blocks = parts.filter_map(|part| part.strip_prefix('[')?.split_once("]\n"));
+    blocks.map(|(name, body)| (name.to_owned(), body.lines().map(str::to_owned).collect())).collect()
 }
 
 /// Bytes in hex; what comes after a semicolon is for the reader.
@@ -44,7 +41,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.chunks(16).map(|line| line.iter().map(|b| format!("{b:02X} ")).collect::<String>() + "\n").collect()
 }
 
-// The match of the page: Ada hosts at 192.0.2.1:7001, Bob joins from 192.0.2.2:7002, ten milliseconds away.
+// The match of the vectors: Ada hosts at 192.0.2.1:7001, Bob joins from 192.0.2.2:7002, ten milliseconds away.
 
 #[derive(Clone, Copy)]
 struct Count {
@@ -134,7 +131,7 @@ fn transcript() -> Vec<(Duration, usize, Vec<u8>)> {
     sent
 }
 
-/// The datagrams that the page shows, by the name of their block.
+/// The datagrams of the match that are vectors, by the name of their block.
 fn shown() -> BTreeMap<String, Vec<u8>> {
     let sent = transcript();
     let mut shown = BTreeMap::new();
@@ -183,7 +180,7 @@ fn rtype_packets() -> [(&'static str, bool, u16, RtypePayload<'static>); 12] {
 const PHASES: &[u8] = b"\x06\0\x03hit\x01\x02\x03\x04\0\0\0\x07\0\0\0\0\x09\0\0\0\x18";
 
 #[test]
-fn every_block_of_bytes_on_the_page_is_what_the_code_sends() {
+fn every_vector_is_what_the_code_sends() {
     let mut expected = shown();
     let mut put = |name: &str, bytes: &[u8]| expected.insert(name.to_owned(), bytes.to_vec());
     let mut buf = [0; MAX_DATAGRAM];
@@ -275,35 +272,37 @@ fn every_block_of_bytes_on_the_page_is_what_the_code_sends() {
         put(&format!("rtype-{name}"), &buf[..len]);
     }
 
-    let on_page: BTreeMap<String, Vec<u8>> =
-        blocks("hex").into_iter().map(|(name, lines)| (name, bytes_of(&lines))).collect();
+    let mut in_files: BTreeMap<String, Vec<u8>> =
+        blocks().into_iter().map(|(name, lines)| (name, bytes_of(&lines))).collect();
+    assert!(in_files.remove(HELD_ELSEWHERE).is_some());
     let wrong: String = expected
         .iter()
-        .filter(|(name, bytes)| on_page.get(*name) != Some(*bytes))
-        .map(|(name, bytes)| format!("```hex {name}\n{}```\n", hex(bytes)))
+        .filter(|(name, bytes)| in_files.get(*name) != Some(*bytes))
+        .map(|(name, bytes)| format!("[{name}]\n{}\n", hex(bytes)))
         .collect();
-    assert!(wrong.is_empty(), "the page should have\n{wrong}");
-    assert_eq!(on_page.len(), expected.len(), "a block of the page is not held against anything");
+    assert!(wrong.is_empty(), "the files should have\n{wrong}");
+    assert_eq!(in_files.len(), expected.len(), "a block is compared with nothing");
 }
 
 #[test]
-fn every_hash_on_the_page_is_what_the_code_computes() {
+fn every_hash_vector_is_what_the_code_computes() {
+    let lines = include_str!("../../docs/vectors/simhash.txt").lines();
     let mut checked = 0;
-    for (_, lines) in blocks("simhash") {
-        for line in &lines {
-            let (words, hash) = line.split_once("->").expect("words -> hash");
-            let number = |text: &str| u32::from_str_radix(text, 16).expect("a word in hex");
-            let expected = number(hash.trim());
-            let mut simhash = SimHash::new();
-            match words.trim().strip_prefix("bytes 00..") {
-                Some(last) => simhash.numbers(&(0..=number(last)).map(|at| at as u8).collect::<Vec<_>>()),
-                None => words.split_whitespace().for_each(|word| simhash.word(number(word))),
-            }
-            assert_eq!(simhash.finish(), expected, "{line}: {:08X}", simhash.finish());
-            checked += 1;
+    for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let (words, hash) = line.split(';').next().unwrap().split_once("->").expect("words -> hash");
+        let number = |text: &str| u32::from_str_radix(text, 16).expect("a word in hex");
+        let expected = number(hash.trim());
+        let mut simhash = SimHash::new();
+        match words.trim().strip_prefix("bytes 00..") {
+            Some(last) => simhash.numbers(&(0..=number(last)).map(|at| at as u8).collect::<Vec<_>>()),
+            None => words.split_whitespace().for_each(|word| simhash.word(number(word))),
         }
+        assert_eq!(simhash.finish(), expected, "{line}: {:08X}", simhash.finish());
+        checked += 1;
     }
-    assert!(checked >= 4);
+    assert_eq!(checked, 8, "lines of the file");
+    assert_eq!(checksum(&(1_u8, 2_u32, -1_i16)), 0xA730_C52F, "the comments of the file");
+    assert_eq!((checksum(&0x0123_4567_89AB_CDEF_u64), checksum(&Some(5_u32))), (0xE7CC_137B, 0xE874_18AB));
     let bytes: [u8; 100] = core::array::from_fn(|i| i as u8);
     let mut simhash = SimHash::new();
     simhash.numbers(&bytes);

@@ -232,9 +232,9 @@ fn refusals_name_the_rule_and_the_bad_value() {
         (refusal(&[&[7; 13][..], &[0xFF]].concat()), "message-leaving", "reason 255"),
         (refusal(&[&[16; 11][..], &[9]].concat()), "message-flag", "VERDICT is 9"),
         (refusal(&changed(offer_bytes(), 22, &[2, 89])), "message-cadence", "601"),
-        (refusal(&[21, 0, 0, 0, 0, 0, 0, 0, 0, 0]), "message-pause", "no step 0"),
-        (refusal(&[21, 0, 0, 4, 0, 0, 0, 0, 0, 0]), "message-pause", "no step 4"),
-        (refusal(&[18, 0, 0]), "message-length", "no DELAY has 3 bytes"),
+        (refusal(&[21, 0, 0, 0, 0, 0, 0, 0, 0, 0]), "message-pause", "unknown step 0"),
+        (refusal(&[21, 0, 0, 4, 0, 0, 0, 0, 0, 0]), "message-pause", "unknown step 4"),
+        (refusal(&[18, 0, 0]), "message-length", "DELAY cannot have 3 bytes"),
         (refusal(&changed(hello_bytes(), 57, &[65])), "message-user-data", "65"),
         (refusal(&changed(hello_bytes(), 121, &[0xEE])), "message-padding", "0xee"),
         (refusal(&changed(hello_bytes(), 57, &[2])), "message-padding", "0x75"),
@@ -311,7 +311,7 @@ fn no_answer_to_a_hello_is_longer_than_it() {
 }
 
 #[test]
-fn what_decoding_would_refuse_is_not_encoded() {
+fn encoding_refuses_what_decoding_would_refuse() {
     let mut buf = [0; MAX_DATAGRAM];
     let mut rule = |message: Message<'_>| match message.encode(&mut buf) {
         Err(EncodeError::Refused(error)) => error.rule(),

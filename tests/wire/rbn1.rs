@@ -216,7 +216,7 @@ fn input() -> impl Strategy<Value = Input> {
 
 proptest! {
     #[test]
-    fn what_is_encoded_decodes_to_the_same(
+    fn encoded_packet_decodes_to_the_same_value(
         header in header(),
         inputs in proptest::collection::vec(input(), 1..=32),
     ) {
@@ -229,7 +229,7 @@ proptest! {
     }
 
     #[test]
-    fn what_decodes_is_encoded_to_the_same_bytes(
+    fn decoded_packet_encodes_to_the_same_bytes(
         set in 0_u8..=15, count in 1_u8..=32, axes in 1_u8..=6, noise in proptest::array::uniform32(any::<u8>()),
     ) {
         let mut bytes: Vec<u8> = noise.iter().cycle().copied().take(290).collect();

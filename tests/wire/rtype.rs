@@ -142,10 +142,10 @@ fn refusals_name_the_rule_and_the_bad_value() {
     let cases = [
         (vec![0x31, 0], "rtype-too-short", "2 bytes are less than a header of 4"),
         (vec![0x31; 257], "rtype-too-long", "257 bytes are more than 256"),
-        (vec![0x47, 0x41, 0x4D, 0x45], "rtype-opcode", "there is no opcode 0x47"),
+        (vec![0x47, 0x41, 0x4D, 0x45], "rtype-opcode", "unknown opcode 0x47"),
         (vec![0x50, 0x82, 0, 1], "rtype-flags", "flags of 0x82 have reserved bits"),
-        (vec![0x01, 1, 0, 1, 0, 0], "rtype-asks-ack", "no ACK may ask for an ACK"),
-        (vec![0x10, 1, 0, 1, 1], "rtype-payload-length", "no HELLO has a payload of 1 bytes"),
+        (vec![0x01, 1, 0, 1, 0, 0], "rtype-asks-ack", "ACK must not request an ACK"),
+        (vec![0x10, 1, 0, 1, 1], "rtype-payload-length", "HELLO cannot have a payload of 1 bytes"),
         (vec![0x10, 1, 0, 1, 1, b'a', 0xFF], "rtype-name", "the name is not UTF-8 after 1 bytes"),
         (vec![0x20, 0, 0, 1, 0x80], "rtype-input", "an input of 0x80 has reserved bits"),
     ];
@@ -156,7 +156,7 @@ fn refusals_name_the_rule_and_the_bad_value() {
 }
 
 #[test]
-fn what_decoding_would_refuse_is_not_encoded() {
+fn encoding_refuses_what_decoding_would_refuse() {
     let mut buf = [0; 300];
     let asks = RtypeHeader { asks_ack: true, sequence: 0 };
     let mut refused =

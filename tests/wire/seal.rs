@@ -126,6 +126,8 @@ fn a_control_packet_has_the_length_of_its_kind() {
         (Kind::CodeAsk, 5, 16),
         (Kind::CodeReveal, 6, 20),
         (Kind::Signal, 7, 256),
+        (Kind::Player, 8, 64),
+        (Kind::PlayerAnswer, 9, 1),
     ];
     for (kind, number, plain_len) in kinds {
         let head = seal::control_head(0x0A0B, 0x1_2345_6789, kind);
@@ -158,7 +160,7 @@ fn each_rule_refuses_by_its_name() {
     assert_eq!(changed(request(Pattern::Open), 55, 1), Err("seal-padding"));
     assert_eq!(changed(request(Pattern::Invite), 2, 2), Err("seal-length"), "an open one is longer");
     let find = [&seal::control_head(1, 1, Kind::Find)[..], &[0; 16]].concat();
-    for kind in [0, 8] {
+    for kind in [0, 10] {
         assert_eq!(changed(find.clone(), 7, kind), Err("seal-kind"));
     }
     assert_eq!(seal::decode(b""), Err(DecodeError::First));

@@ -1,13 +1,13 @@
-//! Holds that the file on `docs/REPLAY.md` is the one that the recorder writes, and is read as the page says.
+//! The file in `docs/vectors/replay.txt` is the one that the recorder writes, and is read as its comments say.
 
 use rebout::replay::{End, Header, MatchEvent, Outcome, Recording, StreamRecorder, Tail, Winner};
 use rebout::{Buttons, Frame, FrameRate, Input, Inputs, Player};
 
-const PAGE: &str = include_str!("../../docs/REPLAY.md");
+const VECTORS: &str = include_str!("../../docs/vectors/replay.txt");
 
-/// The block of bytes of the page; what comes after a semicolon is for the reader.
-fn page_bytes() -> Vec<u8> {
-    let block = PAGE.split("```bytes\n").nth(1).expect("a block of bytes").split("```").next().unwrap();
+/// The bytes of the file; text after a semicolon is for the reader.
+fn vector() -> Vec<u8> {
+    let block = VECTORS.split("[replay]\n").nth(1).expect("a block of bytes");
     let words = block.lines().flat_map(|line| line.split(';').next().unwrap().split_whitespace());
     words.map(|byte| u8::from_str_radix(byte, 16).unwrap_or_else(|_| panic!("{byte:?} is no byte"))).collect()
 }
@@ -36,7 +36,7 @@ fn inputs(frame: u32) -> Inputs {
 }
 
 #[test]
-fn the_recorder_writes_the_file_on_the_page() {
+fn recorder_writes_the_file_of_the_vectors() {
     let mut recorder = StreamRecorder::new(&header(), Vec::new()).unwrap();
     recorder.checksum(Frame(0), 0xA54E_A31A);
     for frame in 0..62 {
@@ -46,13 +46,12 @@ fn the_recorder_writes_the_file_on_the_page() {
         recorder.record(Frame(frame), inputs(frame)).unwrap();
     }
     let file = recorder.finish(END).unwrap();
-    assert!(file == page_bytes(), "written:\n{file:02X?}\non the page:\n{:02X?}", page_bytes());
-    assert!(PAGE.contains(&format!("in {} bytes.", file.len())));
+    assert!(file == vector(), "written:\n{file:02X?}\nin the file:\n{:02X?}", vector());
 }
 
 #[test]
-fn the_file_on_the_page_is_read_as_the_page_says() {
-    let recording = Recording::open(page_bytes()).unwrap();
+fn file_of_the_vectors_is_read_as_it_says() {
+    let recording = Recording::open(vector()).unwrap();
     assert_eq!((recording.header(), recording.frames(), recording.tail()), (&header(), 62, Tail::Whole));
     assert!(recording.inputs().eq((0..62).map(inputs)));
     assert!(recording.checksums().eq([(Frame(0), 0xA54E_A31A)]));
