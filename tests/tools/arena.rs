@@ -77,7 +77,7 @@ fn bare_server_is_joined_by_its_address() {
 }
 
 #[test]
-fn where_no_server_is_the_client_says_what_to_look_at() {
+fn absent_server_is_reported_with_advice() {
     let (mut closed, invite) = server("--seconds 0");
     assert_eq!(closed.line(), "the arena is closed");
     let invited = start(&format!("join {invite} --bot --timeout 1"));

@@ -177,7 +177,8 @@ fn two_processes_name_the_field_in_which_steps_differ() {
         assert!(shown.contains("fighters[1].hp  "), "{shown}");
         assert!(shown.ends_with("the clean re-run gives the state of player one's machine\n"), "{shown}");
         let (code, _, refused) = examine(dir, &["--game", "chess"]);
-        let names = "no game of the name \"chess\" to re-run it with; there is: playground, duel, swarm\n";
+        let names =
+            "autopsy: no game of the name \"chess\" to re-run it with; there is: playground, duel, swarm\n";
         assert_eq!((code, &*refused), (Some(1), names));
         let [html, json] = ["report.html", "report.json"].map(|name| dir.join(name));
         let (code, ..) = examine(dir, &["--html", html.to_str().unwrap(), "--json", json.to_str().unwrap()]);

@@ -126,10 +126,7 @@ fn control_packets_and_the_messages_inside_are_printed() {
 fn an_event_that_is_no_message_says_why_but_is_a_packet() {
     let (code, out, _) = inspect(&["47414d45 0001 0002 00000003 08 0001 63"]);
     assert_eq!(code, 0);
-    assert!(
-        out.ends_with("payload: 63\nmessage: none, message-kind, there is no message of kind 99\n"),
-        "{out}"
-    );
+    assert!(out.ends_with("payload: 63\nmessage: none, message-kind, unknown message kind 99\n"), "{out}");
 }
 
 #[test]
@@ -163,7 +160,7 @@ fn an_rtype_packet_is_printed_field_by_field_where_it_is_named() {
     assert_eq!(code, 0);
     assert!(out.ends_with("input: 0x0b\ndirection: 1, 0\nshoots: false\n"), "{out}");
     let (code, out, _) = inspect(&["--wire", "rtype", "01 01 00 01 00 00"]);
-    assert_eq!((code, out.as_str()), (1, "refused: rtype-asks-ack, no ACK may ask for an ACK\n"));
+    assert_eq!((code, out.as_str()), (1, "refused: rtype-asks-ack, ACK must not request an ACK\n"));
     // A name that would clear the screen and turn the text around.
     let (code, out, _) = inspect(&["--wire", "rtype", "10 01 00 01 01 1b5b324ae280ae"]);
     assert!(code == 0 && is_harmless(&out), "{out:?}");

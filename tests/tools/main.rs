@@ -3,10 +3,13 @@
 mod arena;
 #[cfg(unix)]
 mod autopsy;
+mod command_line;
 mod inspect;
 mod playground;
 mod program;
 #[cfg(all(feature = "nat", unix))]
 mod rendezvous;
 mod replay;
+mod spectate;
 mod stress;
+mod tail;

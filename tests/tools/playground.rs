@@ -91,7 +91,7 @@ fn play_with_late_inputs_prints_the_same_and_says_what_it_cost() {
     }
     assert_eq!(
         refused(["play", &scratch.file(), "--every", "7", "--lag", "9"]),
-        "--lag 9 is more than the window of 8 frames"
+        "playground: --lag 9 is more than the window of 8 frames"
     );
 }
 
@@ -104,7 +104,7 @@ fn synctest_fails_a_match_that_proves_nothing() {
     let empty = Scratch::recorded("proves-nothing", "5", "0");
     let output = run(["synctest", &empty.file(), "--depth", "7"]);
     assert_eq!(output.status.code(), Some(1));
-    assert_eq!(output.stderr, b"nothing proved: no input changed in 0 frames\n");
+    assert_eq!(output.stderr, b"playground: nothing proved: no input changed in 0 frames\n");
 }
 
 #[test]

@@ -3,14 +3,19 @@
 use std::path::PathBuf;
 
 /// All tools that are run here. They are built together.
-const TOOLS: &[&str] = &[
+pub(crate) const TOOLS: &[&str] = &[
     "arena",
     "autopsy",
+    "embedding",
     "inspect",
+    "netlab",
     "playground",
     #[cfg(feature = "nat")]
     "rendezvous",
     "replay",
+    "siege",
+    "soak",
+    "spectate",
     "stress",
 ];
 
