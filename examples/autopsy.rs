@@ -21,6 +21,7 @@ use std::process::ExitCode;
 
 /// Reads a desync bundle, and plays its inputs again.
 #[derive(Parser)]
+#[command(name = "autopsy", version, max_term_width = 100)]
 struct Args {
     /// The folder of the bundle.
     dir: PathBuf,
@@ -59,6 +60,7 @@ fn run<G: Game>(bundle: &Bundle, mut game: G) -> Option<(Rerun, BTreeMap<String,
 }
 
 fn main() -> ExitCode {
+    signals::end_on_closed_pipe();
     let args = Args::parse();
     let mut out = String::new();
     let done = read(&args).and_then(|bundle| examine(&bundle, args.game.as_deref(), args.all, &mut out));
@@ -66,7 +68,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err((code, reason)) => {
-            eprintln!("{reason}");
+            eprintln!("autopsy: {reason}");
             ExitCode::from(code)
         }
     }

@@ -37,11 +37,16 @@ fn main() -> ExitCode {
         Err(Failure::Test(reason)) => (1, reason),
     };
     // Not `eprintln!`, which would panic if nobody listens there either.
-    let _ = writeln!(io::stderr(), "{reason}");
+    let _ = writeln!(io::stderr(), "playground: {reason}");
     ExitCode::from(code)
 }
 
 fn run(args: &mut Args, out: &mut impl Write) -> Result<(), Failure> {
+    match args.0.first().and_then(|first| first.to_str()) {
+        Some("--help" | "-h" | "help") => return Ok(writeln!(out, "{USAGE}")?),
+        Some("--version" | "-V") => return Ok(writeln!(out, "playground {}", env!("CARGO_PKG_VERSION"))?),
+        _ => {}
+    }
     match args.word("a command")?.to_str() {
         Some("golden") => {
             args.end()?;
@@ -85,7 +90,6 @@ fn run(args: &mut Args, out: &mut impl Write) -> Result<(), Failure> {
             };
             write().map_err(|error: WriteError| refused(format!("{path:?}: {error}")))
         }
-        Some("--help" | "-h" | "help") => Ok(writeln!(out, "{USAGE}")?),
         other => Err(refused(format!("no such command: {:?}; {USAGE}", other.unwrap_or("(not text)")))),
     }
 }

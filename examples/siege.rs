@@ -15,19 +15,20 @@ use std::time::{Duration, Instant};
 
 /// A relay to a host on this machine, with blind guesses from the joiner's address between the real datagrams.
 #[derive(Parser)]
+#[command(name = "siege", version, max_term_width = 100)]
 struct Args {
-    /// Where the host is.
+    /// The address of the host.
     host: SocketAddr,
     /// The address that the joiner connects to; port 0 lets the system choose.
     #[arg(long, default_value = "127.0.0.1:0")]
     listen: SocketAddr,
-    /// How long the guesses go on, from the joiner's first datagram on.
+    /// The duration of the guesses in seconds, from the joiner's first datagram on.
     #[arg(long, default_value_t = 30)]
     seconds: u64,
-    /// The most guesses a second; 0 is as many as can be sent.
+    /// The maximum number of guesses a second; 0 means no limit.
     #[arg(long, default_value_t = 0)]
     rate: u64,
-    /// Waits so long for a joiner, and for the match to end after the guesses.
+    /// The seconds to wait for a joiner, and for the match to end after the guesses.
     #[arg(long, default_value_t = 60)]
     patience: u64,
 }
@@ -149,6 +150,7 @@ fn siege(args: &Args) -> Result<(), Box<dyn Error>> {
 }
 
 fn main() -> ExitCode {
+    signals::end_on_closed_pipe();
     match siege(&Args::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

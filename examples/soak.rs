@@ -20,20 +20,21 @@ static ALLOCATOR: Counting = Counting;
 
 /// One very long match, to see whether anything grows.
 #[derive(Parser)]
+#[command(name = "soak", version, max_term_width = 100)]
 struct Args {
-    /// How many frames both machines confirm after the warm-up.
+    /// The number of frames that both machines confirm after the warm-up.
     #[arg(long, default_value_t = 10_000_000)]
     frames: u32,
-    /// How many frames are played before anything is measured.
+    /// The number of frames before the measurement.
     #[arg(long, default_value_t = 100_000)]
     warm_up: u32,
-    /// From which everything random is drawn.
+    /// The seed of all randomness.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// The link: `clean` or `lossy`.
     #[arg(long, default_value = "lossy")]
     link: String,
-    /// The machines disagree from the start, and go on.
+    /// Let the machines disagree from the start, and continue.
     #[arg(long)]
     desync: bool,
 }
@@ -74,9 +75,10 @@ fn print(sample: &Sample, began: Instant) {
 }
 
 fn main() -> ExitCode {
+    signals::end_on_closed_pipe();
     let args = Args::parse();
     let Some(link) = link(&args.link) else {
-        eprintln!("no link of the name {:?}; there are clean and lossy", args.link);
+        eprintln!("soak: no link is called {:?}; use clean or lossy", args.link);
         return ExitCode::from(2);
     };
     let play = Play { build: |seed| Playground::new(seed).expect("a seed is not 0"), script: every_fourth };

@@ -40,25 +40,25 @@ enum Role {
     /// Runs a server, which prints its invite.
     #[command(visible_alias = "host")]
     Serve {
-        /// The address to listen on; that of all interfaces unless another is named.
+        /// The address to listen on; all interfaces by default.
         #[arg(long, default_value_t = SocketAddr::from((Ipv6Addr::UNSPECIFIED, PORT)))]
         bind: SocketAddr,
-        /// Meet the players at this rendezvous: no port has to be forwarded.
+        /// Meet the players at this rendezvous; no port has to be forwarded.
         #[arg(long, value_name = "ADDRESS", conflicts_with = "bare")]
         rendezvous: Option<String>,
-        /// No encryption: the plain wire, for clients of other people. Anybody on the way can read and forge.
+        /// No encryption, for clients of other implementations. Anybody on the path can read and forge packets.
         #[arg(long)]
         bare: bool,
-        /// Shut down after this many seconds; without it the server runs until Ctrl-C or a plain `kill`.
+        /// Shut down after this many seconds; by default the server runs until Ctrl-C or `kill`.
         #[arg(long)]
         seconds: Option<u64>,
-        /// A client that is silent for this many seconds is removed.
+        /// Remove a client that is silent for this many seconds.
         #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3_600))]
         timeout: u64,
-        /// With --bare: the most players of one IPv4 address or IPv6 /48; those behind one router share it.
+        /// With --bare: the maximum number of players of one IPv4 address or IPv6 /48, such as those behind one router.
         #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..))]
         per_source: u8,
-        /// Say everything as JSON, one object a line.
+        /// Print JSON, one object a line.
         #[arg(long)]
         json: bool,
     },
@@ -67,13 +67,13 @@ enum Role {
         /// The invite of the server; with --bare its address or name, with or without a port.
         #[arg(value_name = "INVITE")]
         server: String,
-        /// No encryption: the plain wire. The server must say so too.
+        /// No encryption. The server must use --bare too.
         #[arg(long)]
         bare: bool,
         /// Leave after this many seconds.
         #[arg(long)]
         seconds: Option<u64>,
-        /// A server that is silent for this many seconds is lost.
+        /// Give up on a server that is silent for this many seconds.
         #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3_600))]
         timeout: u64,
         /// Play over a bad link: lan, fibre, wifi, mobile, distant, lossy, bursty, hostile and others.
@@ -82,25 +82,25 @@ enum Role {
         /// Let a bot play, and draw nothing.
         #[arg(long)]
         bot: bool,
-        /// Say everything as JSON, one object a line. Needs --bot.
+        /// Print JSON, one object a line. Needs --bot.
         #[arg(long)]
         json: bool,
     },
-    /// Plays a server and bots over UDP in one process, and prints what each of them saw.
+    /// Plays a server and bots over UDP in one process, and prints the figures of each.
     Bots {
-        /// How many bots.
+        /// The number of bots.
         #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=i64::from(SEATS)))]
         clients: u8,
-        /// For how long.
+        /// The duration in seconds.
         #[arg(long, default_value_t = 5)]
         seconds: u64,
         /// Let every bot play over a bad link.
         #[arg(long, value_parser = link)]
         link: Option<LinkConfig>,
-        /// No encryption: the plain wire.
+        /// No encryption.
         #[arg(long)]
         bare: bool,
-        /// Say everything as JSON, one object a line.
+        /// Print JSON, one object a line.
         #[arg(long)]
         json: bool,
     },

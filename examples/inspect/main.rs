@@ -35,6 +35,15 @@ const USAGE: &str = "usage: inspect [--wire rtype] [--keys FILE] HEX";
 fn main() -> ExitCode {
     let args: Vec<String> =
         std::env::args_os().skip(1).map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let word = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["--help" | "-h"] => Some(USAGE),
+        ["--version" | "-V"] => Some(concat!("inspect ", env!("CARGO_PKG_VERSION"))),
+        _ => None,
+    };
+    if let Some(word) = word {
+        let _ = writeln!(std::io::stdout(), "{word}");
+        return ExitCode::SUCCESS;
+    }
     let (is_rtype, keys, datagram) = match asked(&args) {
         Ok(asked) => asked,
         Err(reason) => {

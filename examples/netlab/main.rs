@@ -23,33 +23,33 @@ use std::process::ExitCode;
 
 /// Measures matches in a simulated network. Without options: the table of links, beside the figures of others.
 #[derive(Parser, Debug)]
-#[command(name = "netlab")]
+#[command(name = "netlab", version, max_term_width = 100)]
 struct Args {
-    /// Print one array of objects instead of a table.
+    /// Print a JSON array instead of a table.
     #[arg(long)]
     json: bool,
     /// Show both machines of matches at round trips from 0 to 600 ms instead.
     #[arg(long, exclusive = true)]
     far: bool,
-    /// Show both machines of matches in which one stops for a part of every 100 ms instead.
+    /// Show both machines of matches in which one is suspended for a part of every 100 ms instead.
     #[arg(long, exclusive = true)]
     starved: bool,
     /// Play without extensions: packets of RBN1 version 1, with PING and REPORT beside them.
     #[arg(long)]
     plain: bool,
-    /// One link: how long a datagram takes one way, in frames of 1/60 s [default: 4]
+    /// One link: the one-way latency in frames of 1/60 s [default: 4]
     #[arg(long, value_name = "FRAMES", value_parser = within::<120>, allow_hyphen_values = true)]
     latency: Option<f64>,
-    /// One link: how much longer some take, uniformly from 0 up to this, in frames [default: 0]
+    /// One link: the jitter, uniform from 0 to this, in frames [default: 0]
     #[arg(long, value_name = "FRAMES", value_parser = within::<120>, allow_hyphen_values = true)]
     jitter: Option<f64>,
-    /// One link: how many datagrams are lost each way, in percent [default: 0]
+    /// One link: the loss each way, in percent [default: 0]
     #[arg(long, value_name = "PERCENT", value_parser = within::<100>, allow_hyphen_values = true)]
     loss: Option<f64>,
-    /// One link: how long the match lasts after its first 2 s [default: 60]
+    /// One link: the length of the match in seconds, after its first 2 s [default: 60]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=86_400), allow_hyphen_values = true)]
     seconds: Option<u32>,
-    /// One link: from which everything random is drawn [default: 1]
+    /// One link: the seed of all randomness [default: 1]
     #[arg(long, allow_hyphen_values = true)]
     seed: Option<u64>,
 }
@@ -81,14 +81,15 @@ impl Args {
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(help) if help.kind() == ErrorKind::DisplayHelp => {
-            let _ = write!(io::stdout(), "{help}");
+        Err(told) if matches!(told.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
+            let _ = write!(io::stdout(), "{told}");
             return ExitCode::SUCCESS;
         }
         Err(error) => {
             // The first line says what is wrong; the rest is about how to ask for help.
             let text = error.to_string();
-            let _ = writeln!(io::stderr(), "{}", text.lines().next().unwrap_or("error: bad arguments"));
+            let _ =
+                writeln!(io::stderr(), "netlab: {}", text.lines().next().unwrap_or("error: bad arguments"));
             return ExitCode::from(2);
         }
     };

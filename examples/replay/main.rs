@@ -20,7 +20,7 @@ use games::playground::Playground;
 use rebout::net::append::FileAppender;
 use rebout::replay::{
     End, Header, MAX_FRAMES, MatchEvent, Outcome, Recording, StreamRecorder, Tail, VerifyError, Viewer,
-    Viewing, Winner,
+    Viewing, Winner, utc,
 };
 use rebout::{Frame, FrameRate, Player, checksum, shown};
 use std::fmt::{Display, Write as _};
@@ -35,7 +35,7 @@ const MAX_FILE: u64 = 1 << 28;
 
 /// Looks into replay files, checks, converts and cuts them.
 #[derive(Parser)]
-#[command(name = "replay", max_term_width = 100)]
+#[command(name = "replay", version, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -43,12 +43,12 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Print what the file tells of the match, and whether it is whole
+    /// Print the facts about the match, and whether the file is complete
     Info { file: PathBuf },
     /// Play the match and compare the recorded checksums; exit code 1 names the first frame that differs
     Verify {
         file: PathBuf,
-        /// The game, where the file does not tell
+        /// The game, if the file does not name it
         #[arg(long)]
         game: Option<GameName>,
     },
@@ -56,7 +56,7 @@ enum Command {
     Convert {
         from: PathBuf,
         to: PathBuf,
-        /// The version to write: 1 holds buttons only, and neither names nor checksums
+        /// The version to write: 1 has buttons only, without names and checksums
         #[arg(long = "to", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2))]
         version: u8,
         /// Leave out the names of the players and the time
@@ -82,7 +82,7 @@ enum Command {
     /// Record a match of the duel's bots while it runs
     Record {
         out: PathBuf,
-        /// How many frames to play
+        /// The number of frames
         #[arg(long, default_value_t = 3_600, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_FRAMES)))]
         frames: u32,
         /// The seed of all randomness, not 0
@@ -180,7 +180,7 @@ fn info(recording: &Recording, out: &mut impl Write) -> Result<(), Failure> {
     writeln!(
         out,
         "recorded      {}",
-        told(header.recorded_at_secs, format!("{} s after 1970", header.recorded_at_secs))
+        told(header.recorded_at_secs, format!("{} UTC", utc(header.recorded_at_secs)))
     )?;
     writeln!(out, "frames        {} ({}:{:02})", recording.frames(), seconds / 60, seconds % 60)?;
     writeln!(out, "shown from    {}", header.start_frame)?;

@@ -11,6 +11,7 @@ use clap::Parser;
 use games::duel::{Duel, identity};
 use rebout::replay::{Outcome, Recording, Viewer};
 use rebout::{BroadcastConfig, ConnectOptions, Watch, Watching, shown};
+use std::fmt::Display;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -19,9 +20,9 @@ use std::time::Duration;
 
 /// Receives a match by its watch invite, verifies it while it runs, and writes its replay.
 #[derive(Parser)]
-#[command(name = "spectate", max_term_width = 100)]
+#[command(name = "spectate", version, max_term_width = 100)]
 struct Cli {
-    /// The watch invite, and others to the same match that are asked if it fails
+    /// The watch invite, and others for the same match that are tried if it fails
     #[arg(required = true, value_name = "INVITE")]
     invites: Vec<String>,
     /// The replay file to write, which must not exist
@@ -30,12 +31,18 @@ struct Cli {
     /// Serve other spectators at this UDP port, and print their invite; 0 lets the system choose
     #[arg(long, value_name = "PORT")]
     serve: Option<u16>,
-    /// The most spectators to serve
+    /// The maximum number of spectators to serve
     #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=256))]
     spectators: u16,
-    /// The address to bind instead of every one of this machine
+    /// The address to bind to instead of all interfaces
     #[arg(long, value_name = "ADDRESS")]
     bind: Option<std::net::IpAddr>,
+}
+
+/// Prints a line. Whoever closes the output has read enough: the match is recorded to its end all the same.
+fn say(line: &dyn Display) {
+    let mut out = io::stdout().lock();
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
 /// The match so far: in the file, and simulated if this program knows the game.
@@ -63,14 +70,14 @@ impl Received {
                 let recording = Recording::open(bytes.to_vec()).map_err(io::Error::other)?;
                 let header = recording.header();
                 let names = header.names.each_ref().map(|name| shown(name));
-                println!("receiving: {} against {}", names[0], names[1]);
+                say(&format_args!("receiving: {} against {}", names[0], names[1]));
                 if header.game_id == identity::GAME_ID {
                     self.viewer = Some(Viewer::new(Duel::new(header.seed), recording));
                 } else {
-                    println!(
+                    say(&format_args!(
                         "game {:#x} is not known here: signatures are checked, states are not",
                         header.game_id
-                    );
+                    ));
                     self.other = Some(recording);
                 }
             }
@@ -107,11 +114,11 @@ impl Received {
 fn main() -> ExitCode {
     match run(&Cli::parse()) {
         Ok(line) => {
-            println!("{line}");
+            say(&line);
             ExitCode::SUCCESS
         }
         Err((code, why)) => {
-            eprintln!("spectate: {}", shown(&why));
+            let _ = writeln!(io::stderr(), "spectate: {}", shown(&why));
             ExitCode::from(code)
         }
     }
@@ -125,14 +132,14 @@ fn options(cli: &Cli) -> ConnectOptions {
 }
 
 fn run(cli: &Cli) -> Result<String, (u8, String)> {
-    let bad = |error: &dyn std::fmt::Display| (2, error.to_string());
+    let bad = |error: &dyn Display| (2, error.to_string());
     let failed = |error: io::Error| (1, error.to_string());
     let mut watch = Watch::join(&options(cli), &cli.invites[0]).map_err(|error| bad(&error))?;
     if let Some(port) = cli.serve {
         let config = BroadcastConfig { max_spectators: cli.spectators, ..BroadcastConfig::default() };
         let own = options(cli).port(port);
         watch.serve(&own, config).map_err(|error| bad(&error))?;
-        println!("invite for others: {}", watch.share().unwrap_or_default());
+        say(&format_args!("invite for others: {}", watch.share().unwrap_or_default()));
     }
     let file = OpenOptions::new().write(true).create_new(true).open(&cli.to);
     let file = file.map_err(|error| bad(&format!("{}: {error}", cli.to.display())))?;
@@ -149,7 +156,7 @@ fn run(cli: &Cli) -> Result<String, (u8, String)> {
         let state = watch.spectator().state();
         let progress = watch.progress();
         if progress != told {
-            println!("{}", shown(&progress));
+            say(&shown(&progress));
             told = progress;
         }
         let serves = watch.served().is_some_and(|stats| stats.spectators > 0);
@@ -160,7 +167,7 @@ fn run(cli: &Cli) -> Result<String, (u8, String)> {
         }
         if state.is_over() && state != Watching::Complete {
             let Some(invite) = cli.invites.get(next) else { return Err((1, state.to_string())) };
-            println!("asking another broadcast: {state}");
+            say(&format_args!("asking another broadcast: {state}"));
             watch.ask_another(&options(cli), invite).map_err(|error| bad(&error))?;
             next += 1;
         }

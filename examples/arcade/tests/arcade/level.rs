@@ -251,7 +251,7 @@ fn game_rests<W: Wire>() {
 }
 
 #[test]
-fn nothing_moves_while_the_game_rests() {
+fn paused_game_does_not_move() {
     game_rests::<GameWire>();
     game_rests::<RtypeWire>();
 }
