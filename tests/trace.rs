@@ -2,11 +2,12 @@
 //! of the rooms of a rendezvous.
 
 use core::fmt::Debug;
+use games::faulty::{Fault, Faulty};
 use games::playground::{PLAY, Playground};
 use rebout::authority::{Body, Client, ClientConfig, Command, GameWire, Server, ServerConfig, Stage, World};
 use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::wire::message::{Message, Ordered};
-use rebout::lab::{HOST, JOINER, Setup, SimMatch, addresses, forge};
+use rebout::lab::{HOST, JOINER, Play, Setup, SimMatch, addresses, every_fourth, forge};
 use rebout::{Buttons, MAX_DATAGRAM, Protocol, Refusal};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -109,6 +110,70 @@ fn handshake_steps_are_told_in_order() {
     };
     assert_eq!(steps(&joiner), ["guest proven", "offered", "agreed"], "of the host, about the joiner");
     assert_eq!(steps(&host), ["challenged", "offer received", "agreed"], "of the joiner, about the host");
+}
+
+/// The steps of all handshakes, with the peer that they are about.
+fn steps(told: &[TraceEvent]) -> Vec<(&str, &str)> {
+    let steps = told.iter().filter(|told| told.text() == "handshake");
+    steps.map(|told| (&*told.fields["step"], &*told.fields["peer"])).collect()
+}
+
+#[test]
+fn refused_joiner_is_told_by_whom() {
+    let told = traced(|| {
+        let mut setup = Setup::new(5, LinkConfig::new(Duration::from_millis(50)));
+        setup.configs[JOINER].game.id += 1;
+        let mut sim = SimMatch::new(setup, PLAY);
+        assert!(sim.step_until(Duration::from_secs(5), |sim| sim.machine(JOINER).error.is_some()));
+    });
+    let [host, _] = addresses().map(|addr| addr.to_string());
+    assert_eq!(steps(&told), [("challenged", &*host), ("refused by the host", &host)]);
+}
+
+#[test]
+fn silent_ends_of_a_handshake_are_told() {
+    let [host, joiner] = addresses().map(|addr| addr.to_string());
+    // The joiner hears nothing after the challenge, and the host nothing after its offer.
+    let told = traced(|| {
+        let mut sim = sim_match(0);
+        sim.eavesdrop();
+        assert!(sim.step_until(Duration::from_secs(5), |sim| !sim.said_by(HOST, "OFFER").is_empty()));
+        sim.inject(HOST, SocketAddr::from(([203, 0, 113, 9], 9)), b"junk");
+        let now = sim.world.now();
+        sim.world.network_mut().cut_both(HOST, JOINER, now, now + Duration::from_secs(60));
+        sim.run_for(Duration::from_secs(40));
+    });
+    let steps = steps(&told);
+    assert!(steps.contains(&("guest gone", &joiner)), "{steps:?}");
+    assert!(steps.contains(&("timed out", &host)), "{steps:?}");
+    assert_eq!(values(&told, "datagram refused", "from")[0], "203.0.113.9:9");
+}
+
+#[test]
+fn received_first_state_is_told() {
+    let told = traced(|| {
+        let mut setup = Setup::new(5, LinkConfig::new(Duration::from_millis(50)));
+        setup.configs[HOST].lobby.first_state = vec![7; 5_000].into();
+        setup.configs[JOINER].lobby.first_state_limit = 5_000;
+        assert!(SimMatch::new(setup, PLAY).run_until_frame(10));
+    });
+    let [host, _] = addresses().map(|addr| addr.to_string());
+    assert!(steps(&told).contains(&("first state received", &host)), "{told:?}");
+}
+
+#[test]
+fn desync_is_told_by_both_machines() {
+    let told = traced(|| {
+        let play = Play { build: |seed| Faulty::new(seed).expect("a seed"), script: every_fourth };
+        let mut sim = SimMatch::new(Setup::new(1, LinkConfig::new(Duration::from_millis(50))), play);
+        sim.machine_mut(HOST).tamper = Some(|game, _| game.fault = Fault::Step { into: 100 });
+        sim.run_for(Duration::from_secs(5));
+    });
+    let of = |field| values(&told, "desync", field);
+    assert_eq!(of("frame").len(), 2, "{told:?}");
+    assert_eq!(of("frame")[0], of("frame")[1]);
+    assert_eq!([of("ours")[0], of("theirs")[0]], [of("theirs")[1], of("ours")[1]]);
+    assert!(told.iter().all(|event| event.text() != "desync" || event.level == Level::WARN));
 }
 
 #[test]
@@ -293,6 +358,19 @@ fn seats_given_refused_and_lost_are_told() {
 }
 
 #[test]
+fn refused_datagrams_of_a_client_are_told() {
+    let told = traced(|| {
+        let mut arcade = Arcade::new();
+        arcade.join(2);
+        arcade.run(60);
+        let stranger = SocketAddr::from(([203, 0, 113, 9], 9));
+        arcade.clients[0].1.handle_datagram(arcade.now, stranger, b"junk");
+    });
+    assert_eq!(values(&told, "datagram refused", "from"), ["203.0.113.9:9"]);
+    assert_eq!(values(&told, "datagram refused", "detail"), ["at a client"]);
+}
+
+#[test]
 fn wrong_proofs_over_the_limit_are_told_once_a_second() {
     let told = traced(|| {
         let mut arcade = Arcade::new();
@@ -362,6 +440,24 @@ mod nat {
         assert_eq!(reasons[0], "it is no packet of a rendezvous");
         assert!(reasons[1..].iter().all(|why| *why == "another address has the room"), "{reasons:?}");
         assert!(reasons.len() > 2);
+    }
+
+    #[test]
+    fn room_closed_for_another_network_is_told() {
+        let told = traced(|| {
+            let config = RendezvousConfig { max_rooms: 2, ..RendezvousConfig::default() };
+            let mut server = RendezvousServer::new(config, Randomness::Seeded(1)).unwrap();
+            for n in 0..3_u8 {
+                let secret = [n + 1; 32];
+                let mut host = Registration::new(addr(100), &secret, Randomness::Seeded(n.into())).unwrap();
+                host.set_ticket(1);
+                // The first two share a network, and the third has one of its own.
+                let from = ([if n < 2 { 192 } else { 203 }, 0, 2, n + 1], 7).into();
+                exchange(&mut server, &mut host, from, [0, 1_000]);
+            }
+        });
+        let changes = ["opened", "opened", "closed for another network", "opened"];
+        assert_eq!(values(&told, "room", "change"), changes, "{told:?}");
     }
 
     #[test]
