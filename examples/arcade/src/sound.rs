@@ -1,7 +1,9 @@
 //! The sounds of the arcade: shots, hits, bursts, and the music of the flight.
 
+use std::collections::BTreeMap;
+
 use stage::sound::synth::{Filter, Noise, Osc, decay, note, rise};
-use stage::sound::{Bank, Clip, Play, Score, SoundId};
+use stage::sound::{Bank, Clip, Piece, Play, Score, SoundId};
 
 use crate::scene::Sound;
 
@@ -10,8 +12,29 @@ pub const MUSIC: SoundId = SoundId(0x100);
 
 const BEATS_PER_MINUTE: f32 = 138.0;
 const BARS: u16 = 8;
-/// The root of each bar, in half tones from A: E minor, C, G, D.
-const ROOTS: [i32; BARS as usize] = [-5, -5, -9, -9, -2, -2, -7, -7];
+
+/// Eight bars of the music.
+struct Section {
+    /// The root of each bar, in half tones from A.
+    roots: [i32; BARS as usize],
+    /// The notes of a broken chord, in half tones above the root.
+    steps: [i32; 8],
+    has_drums: bool,
+}
+
+/// E minor, C, G and D, and A minor, B and C between them.
+const SECTIONS: [Section; 5] = [
+    Section { roots: [-5, -5, -9, -9, -2, -2, -7, -7], steps: UP_AND_DOWN, has_drums: true },
+    Section {
+        roots: [0, 0, -5, -5, -10, -10, -9, -7],
+        steps: [0, 12, 7, 15, 12, 19, 15, 7],
+        has_drums: true,
+    },
+    Section { roots: [-5, -5, -9, -9, -2, -2, -7, -7], steps: [12, 7, 0, 7, 15, 7, 19, 7], has_drums: false },
+    Section { roots: [-9, -9, -7, -7, -5, -5, -10, -10], steps: UP_AND_DOWN, has_drums: true },
+    Section { roots: [0, -2, -4, -5, 0, -2, -9, -10], steps: [0, 7, 12, 19, 24, 19, 12, 7], has_drums: true },
+];
+const UP_AND_DOWN: [i32; 8] = [0, 7, 12, 15, 19, 15, 12, 7];
 
 /// Every sound of the arcade. The peaks are the balance: a gun that fires all the time stays in the background.
 pub fn bank() -> Bank {
@@ -25,7 +48,7 @@ pub fn bank() -> Bank {
         (Sound::Cleared, notes(&[-5, -1, 2, 7], 0.15).with_peak(0.48)),
     ];
     let bank = sounds.into_iter().fold(Bank::default(), |bank, (sound, clip)| bank.with(id_of(sound), clip));
-    bank.with(MUSIC, theme())
+    bank.with_music(MUSIC, theme())
 }
 
 const fn id_of(sound: Sound) -> SoundId {
@@ -83,25 +106,32 @@ fn notes(half_tones: &[i32], seconds: f32) -> Clip {
     })
 }
 
-fn theme() -> Clip {
-    let mut score = Score::new(BEATS_PER_MINUTE, BARS * 4);
+fn theme() -> Piece {
+    let mut score = Score::new(BEATS_PER_MINUTE, SECTIONS.len() as u16 * BARS * 4);
     let (kick, hat) = (kick(), hat());
-    for (bar, root) in ROOTS.into_iter().enumerate() {
+    let mut plucks: BTreeMap<i32, Clip> = BTreeMap::new();
+    let mut pluck =
+        |half_tones: i32| plucks.entry(half_tones).or_insert_with(|| pluck(note(half_tones))).clone();
+    for (bar, (root, section)) in
+        SECTIONS.iter().flat_map(|section| section.roots.map(|root| (root, section))).enumerate()
+    {
         let start = bar as f32 * 4.0;
         for beat in 0..4_u8 {
-            score.put(start + f32::from(beat), &kick, 0.9);
-            score.put(start + f32::from(beat) + 0.5, &hat, 0.35);
+            if section.has_drums {
+                score.put(start + f32::from(beat), &kick, 0.9, 0.0);
+            }
+            score.put(start + f32::from(beat) + 0.5, &hat, 0.35, if beat % 2 == 0 { -0.5 } else { 0.5 });
         }
-        // Broken chords, up and down in sixteenths.
-        let steps = [0, 7, 12, 15, 19, 15, 12, 7];
-        for (at, step) in steps.into_iter().cycle().take(16).enumerate() {
-            score.put(start + at as f32 * 0.25, &pluck(note(root + step - 12)), 0.30);
+        // Broken chords in sixteenths, from one side to the other.
+        for (at, step) in (0_u8..16).zip(section.steps.into_iter().cycle()) {
+            let pan = f32::from(at % 8) / 3.5 - 1.0;
+            score.put(start + f32::from(at) * 0.25, &pluck(root + step - 12), 0.30, pan * 0.7);
         }
         for beat in [0.0, 1.5, 2.5] {
-            score.put(start + beat, &pluck(note(root - 24)), 0.9);
+            score.put(start + beat, &pluck(root - 24), 0.9, 0.0);
         }
     }
-    score.finish().driven(1.8).with_peak(0.42)
+    score.finish().driven(0.8, 0.42)
 }
 
 fn kick() -> Clip {

@@ -11,6 +11,7 @@ use crate::view::{InputState, Screen};
 use games::duel::Duel;
 use stage::Key;
 use stage::menu::Menu;
+use stage::sound::SoundId;
 
 const MESSAGE_FRAMES: u32 = 240;
 
@@ -24,6 +25,8 @@ pub(super) struct Show<'a> {
     message_frames: u32,
     /// Nothing of the match is heard, as behind a sheet of words.
     is_match_muted: bool,
+    /// The music that was asked for last.
+    music: Option<SoundId>,
     /// Characters are a text that is typed, not keys.
     takes_characters: bool,
 }
@@ -32,7 +35,6 @@ impl<'a> Show<'a> {
     pub(super) fn new(screen: &'a Screen, duel: &Duel, names: [String; 2], net_open: bool) -> Self {
         // The marks of a match before belong to nothing any more.
         screen.sound().stop();
-        screen.sound().music(Some(sound::MUSIC));
         let picture = Picture::of(Scene::new(duel, names));
         Self {
             screen,
@@ -41,6 +43,7 @@ impl<'a> Show<'a> {
             net_open,
             message_frames: 0,
             is_match_muted: false,
+            music: None,
             takes_characters: false,
         }
     }
@@ -60,6 +63,12 @@ impl<'a> Show<'a> {
     }
 
     fn see(&mut self, duel: &Duel, cues: &[CueEvent]) {
+        // A match that is not heard is the picture behind a menu or a sheet.
+        let music = if self.is_match_muted { Some(sound::MENU_MUSIC) } else { sound::music_of(duel) };
+        if music.is_some() && self.music != music {
+            self.music = music;
+            self.screen.sound().music(music);
+        }
         self.picture.scene.advance(duel, cues);
         self.refresh();
     }

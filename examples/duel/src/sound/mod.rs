@@ -8,12 +8,14 @@ use std::time::Duration;
 
 use rebout::{Cue, CueChange, CueEvent};
 
-use games::duel::Duel;
 use games::duel::effects::{Effect, Shown};
+use games::duel::{Duel, Phase, ROUNDS_TO_WIN};
 use stage::sound::{Bank, Play, Sound, SoundId};
 
-/// The music of a match, in a loop.
-pub const MUSIC: SoundId = SoundId(0x100);
+/// The music of the menus, of a fight and of the last round, each in a loop.
+pub const MENU_MUSIC: SoundId = SoundId(0x100);
+pub const FIGHT_MUSIC: SoundId = SoundId(0x101);
+pub const LAST_ROUND_MUSIC: SoundId = SoundId(0x102);
 /// The calls of the rounds, from the first on.
 const ROUND_CALLS: u16 = 0x80;
 /// Half of the stage, for left and right.
@@ -27,7 +29,20 @@ const FRAME: Duration = Duration::from_nanos(16_666_667);
 /// Every sound of the duel.
 pub fn bank() -> Bank {
     let bank = calls::add_to(blows::add_to(Bank::default()));
-    bank.with(MUSIC, music::theme())
+    bank.with_music(MENU_MUSIC, music::menu())
+        .with_music(FIGHT_MUSIC, music::fight())
+        .with_music(LAST_ROUND_MUSIC, music::last_round())
+}
+
+/// The music that a state calls for; `None` leaves the one that plays. The end of a round may be mispredicted, so it
+/// changes nothing.
+pub fn music_of(duel: &Duel) -> Option<SoundId> {
+    let is_last = duel.fighters.iter().all(|fighter| fighter.rounds + 1 == ROUNDS_TO_WIN);
+    match duel.phase {
+        Phase::Intro | Phase::Fight if is_last => Some(LAST_ROUND_MUSIC),
+        Phase::Intro | Phase::Fight => Some(FIGHT_MUSIC),
+        Phase::RoundOver { .. } | Phase::MatchOver { .. } | Phase::Done { .. } => None,
+    }
 }
 
 const fn id_of(effect: Effect) -> SoundId {

@@ -3,13 +3,13 @@
 use std::sync::LazyLock;
 
 use duel::sound;
-use games::duel::Duel;
 use games::duel::bot::Level;
 use games::duel::effects::{Effect, Shown};
 use games::duel::script;
+use games::duel::{Duel, Phase};
 use rebout::rollback::{Advance, EngineConfig, Rollback};
 use rebout::{Cue, CueChange, Cues, Frame, Game, Inputs, Player, Save, StateError};
-use stage::sound::{Bank, Levels, Mixer, Sound, SoundId};
+use stage::sound::{Bank, Levels, Mixer, RATE, Sound, SoundId};
 
 /// Samples of one frame, on both sides.
 const BLOCK: usize = 2 * 800;
@@ -262,11 +262,62 @@ fn every_effect_sounds_different_and_without_clipping() {
     assert!(rounds.flatten().all(|play| BANK.get(play.sound).is_some()), "every round is called");
 }
 
+/// The level of a piece: the highest sample, and the mean square of both sides and of their difference.
+struct Levelled {
+    peak: f32,
+    sides: [f32; 2],
+    difference: f32,
+}
+
+fn level_of(music: SoundId, seconds: usize) -> Levelled {
+    let piece = BANK.music(music).expect("there is music").clone();
+    let (sound, mut mixer) = Sound::in_memory(Bank::default().with_music(music, piece));
+    sound.set_levels(Levels { effects_percent: 0, music_percent: 100, muted: false });
+    sound.music(Some(music));
+    let mut out = vec![0.0; 2 * seconds * RATE as usize];
+    mixer.render(&mut out);
+    let mean = |value: fn(&[f32]) -> f32| {
+        (out.chunks(2).map(value).map(|value| value * value).sum::<f32>() / (out.len() / 2) as f32).sqrt()
+    };
+    Levelled {
+        peak: out.iter().fold(0.0, |peak, sample| sample.abs().max(peak)),
+        sides: [mean(|sides| sides[0]), mean(|sides| sides[1])],
+        difference: mean(|sides| sides[0] - sides[1]),
+    }
+}
+
+const PIECES: [SoundId; 3] = [sound::MENU_MUSIC, sound::FIGHT_MUSIC, sound::LAST_ROUND_MUSIC];
+
 #[test]
-fn the_music_comes_back_to_its_beginning_without_a_seam() {
-    let clip = BANK.get(sound::MUSIC).expect("there is music").samples();
-    let step = |pair: &[f32]| (pair[0] - pair[1]).abs();
-    let steepest = clip.windows(2).map(step).fold(0.0, f32::max);
-    assert!(step(&[clip[clip.len() - 1], clip[0]]) <= steepest);
-    assert!(clip.iter().any(|sample| sample.abs() > 0.3) && clip.iter().all(|sample| sample.abs() < 0.5));
+fn each_piece_lasts_more_than_a_minute() {
+    for music in PIECES {
+        let period = BANK.music(music).expect("there is music").period();
+        assert!(period > 60 * RATE as usize, "{music:?} repeats after {period} samples");
+    }
+}
+
+#[test]
+fn music_is_balanced_stereo_below_the_blows() {
+    // All of it takes seconds without optimisation.
+    let seconds = if support::repeats(4) == 4 { 80 } else { 4 };
+    let heavy = BANK.get(SoundId(Effect::HeavyHit as u16)).map_or(0.0, stage::sound::Clip::peak);
+    for music in PIECES {
+        let Levelled { peak, sides: [left, right], difference } = level_of(music, seconds);
+        assert!((0.2..0.5).contains(&peak) && peak < heavy, "{music:?}: a peak of {peak}, a hit {heavy}");
+        assert!((0.7..1.4).contains(&(left / right)), "{music:?}: {left} left, {right} right");
+        assert!(left > 0.03, "{music:?}: {left} is silence");
+        assert!(difference > 0.1 * left, "{music:?}: {difference} is mono");
+    }
+}
+
+#[test]
+fn last_round_has_music_of_its_own() {
+    let mut duel = Duel::new(1);
+    assert_eq!(sound::music_of(&duel), Some(sound::FIGHT_MUSIC));
+    duel.fighters[0].rounds = 1;
+    assert_eq!(sound::music_of(&duel), Some(sound::FIGHT_MUSIC));
+    duel.fighters[1].rounds = 1;
+    assert_eq!(sound::music_of(&duel), Some(sound::LAST_ROUND_MUSIC));
+    duel.phase = Phase::Done { winner: None };
+    assert_eq!(sound::music_of(&duel), None, "the end of a match keeps the music");
 }

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use super::Piece;
+
 /// Samples a second of every clip and of the mix.
 pub const RATE: u32 = 48_000;
 
-/// Longest clip that is made; a music loop is the longest of all.
+/// Longest clip that is made.
 const MAX_SECONDS: f32 = 60.0;
 /// A clip begins and ends with a ramp of this many samples, because a step in the wave is heard as a click.
 const RAMP: usize = 24;
@@ -34,7 +36,7 @@ impl Clip {
         Self(samples.into())
     }
 
-    /// A clip of samples as they are: a loop whose end meets its beginning.
+    /// A clip of samples as they are, without a ramp at its ends.
     pub fn of_samples(samples: Vec<f32>) -> Self {
         Self(samples.into())
     }
@@ -83,26 +85,42 @@ impl Clip {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SoundId(pub u16);
 
-/// The sounds of a game by number. A number without a clip is silent.
+/// The sounds and the music of a game by number. A number without either is silent.
 #[derive(Clone, Debug, Default)]
-pub struct Bank(Vec<(SoundId, Clip)>);
+pub struct Bank {
+    clips: Vec<(SoundId, Clip)>,
+    pieces: Vec<(SoundId, Piece)>,
+}
 
 impl Bank {
     /// Adds a sound, in place of the one that had the number before.
     #[must_use]
     pub fn with(mut self, id: SoundId, clip: Clip) -> Self {
-        self.0.retain(|(known, _)| *known != id);
-        self.0.push((id, clip));
+        self.clips.retain(|(known, _)| *known != id);
+        self.clips.push((id, clip));
+        self
+    }
+
+    /// Adds a piece of music, in place of the one that had the number before.
+    #[must_use]
+    pub fn with_music(mut self, id: SoundId, piece: Piece) -> Self {
+        self.pieces.retain(|(known, _)| *known != id);
+        self.pieces.push((id, piece));
         self
     }
 
     /// The clip of a number.
     pub fn get(&self, id: SoundId) -> Option<&Clip> {
-        self.0.iter().find_map(|(known, clip)| (*known == id).then_some(clip))
+        self.clips.iter().find_map(|(known, clip)| (*known == id).then_some(clip))
+    }
+
+    /// The piece of music of a number.
+    pub fn music(&self, id: SoundId) -> Option<&Piece> {
+        self.pieces.iter().find_map(|(known, piece)| (*known == id).then_some(piece))
     }
 
     /// Every sound, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = (SoundId, &Clip)> {
-        self.0.iter().map(|(id, clip)| (*id, clip))
+        self.clips.iter().map(|(id, clip)| (*id, clip))
     }
 }

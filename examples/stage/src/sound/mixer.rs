@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
 use super::levels::SharedLevels;
+use super::performance::Performance;
 use super::stream::Ring;
 use super::voice::Voice;
 use super::{Bank, Order, Play};
@@ -14,8 +15,12 @@ const MAX_VOICES: usize = 32;
 const MAX_SLOTS: usize = 2 * MAX_VOICES;
 /// Orders that are obeyed in one block, so that a flood of them cannot hold up the device.
 const MAX_ORDERS: usize = 256;
-/// Samples in which a volume goes from one value to the next, or a loop fades in and out.
+/// Samples in which a volume goes from one value to the next.
 const GLIDE: f32 = 4_800.0;
+/// Samples in which a piece of music fades in and out.
+const MUSIC_FADE: f32 = 14_400.0;
+/// Pieces that sound at once, those that fade out among them; one more cuts the oldest.
+const MAX_PIECES: usize = 4;
 /// Below this the mix stays as it is; above, it is bent so that it never reaches 1.
 const KNEE: f32 = 0.7;
 
@@ -28,7 +33,7 @@ pub struct Mixer {
     /// The factors of effects and music as they are now, on their way to those of the levels.
     gains: [f32; 2],
     voices: Vec<Voice>,
-    music: Vec<Voice>,
+    music: Vec<Performance>,
     ring: Arc<Ring>,
     is_left: bool,
 }
@@ -47,7 +52,7 @@ impl Mixer {
             levels,
             gains,
             voices: Vec::with_capacity(MAX_SLOTS),
-            music: Vec::new(),
+            music: Vec::with_capacity(MAX_PIECES),
             ring,
             is_left: false,
         }
@@ -75,19 +80,18 @@ impl Mixer {
             for (sum, sample) in sum.iter_mut().zip(frame.iter()) {
                 *sum = sample * self.gains[0];
             }
-            for (voices, gain) in [(&mut self.voices, self.gains[0]), (&mut self.music, self.gains[1])] {
-                for voice in voices {
-                    let sides = voice.next();
-                    sum[0] += sides[0] * gain;
-                    sum[1] += sides[1] * gain;
-                }
+            let [effects, music] = self.gains;
+            let heard = self.voices.iter_mut().map(|voice| (voice.next(), effects));
+            for (sides, gain) in heard.chain(self.music.iter_mut().map(|piece| (piece.next(), music))) {
+                sum[0] += sides[0] * gain;
+                sum[1] += sides[1] * gain;
             }
             for (sample, sum) in frame.iter_mut().zip(sum) {
                 *sample = bent(sum);
             }
         }
         self.voices.retain(|voice| !voice.is_over());
-        self.music.retain(|voice| !voice.is_over());
+        self.music.retain(|piece| !piece.is_over());
     }
 
     /// Begins again from silence, for a device that opens in the middle of a sound.
@@ -113,11 +117,17 @@ impl Mixer {
             }
             Order::Stop => self.voices.iter_mut().for_each(Voice::cut),
             Order::Music(id) => {
-                let wanted = id.and_then(|id| self.bank.get(id));
-                let same = |voice: &Voice| wanted.is_some_and(|clip| voice.plays(clip));
-                self.music.iter_mut().filter(|voice| !same(voice)).for_each(|voice| voice.fade(GLIDE));
-                if let Some(clip) = wanted.filter(|_| !self.music.iter().any(same)) {
-                    self.music.push(Voice::looped(clip, GLIDE));
+                let wanted = id.and_then(|id| self.bank.music(id));
+                let same = |playing: &Performance| wanted.is_some_and(|piece| playing.plays(piece));
+                self.music
+                    .iter_mut()
+                    .filter(|playing| !same(playing))
+                    .for_each(|playing| playing.fade(MUSIC_FADE));
+                if let Some(piece) = wanted.filter(|_| !self.music.iter().any(same)) {
+                    if self.music.len() >= MAX_PIECES {
+                        self.music.remove(0);
+                    }
+                    self.music.push(Performance::of(piece, MUSIC_FADE));
                 }
             }
         }

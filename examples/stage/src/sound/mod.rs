@@ -24,6 +24,7 @@ mod clip;
 mod levels;
 mod mixer;
 mod output;
+mod performance;
 mod score;
 pub mod speech;
 mod stream;
@@ -40,7 +41,7 @@ pub use levels::{Levels, MAX_PERCENT};
 pub use mixer::Mixer;
 #[cfg(target_os = "linux")]
 pub use output::PulseMessage;
-pub use score::Score;
+pub use score::{Piece, Score};
 pub use stream::{Feed, FeedStats};
 
 use levels::SharedLevels;
@@ -164,7 +165,7 @@ impl Sound {
         self.order(Order::Stop);
     }
 
-    /// Plays a clip of the bank in a loop as music, or none. The music that plays already goes on.
+    /// Plays a piece of the bank in a loop, or none. A piece that plays already goes on, and another one fades out.
     pub fn music(&self, id: Option<SoundId>) {
         self.order(Order::Music(id));
     }

@@ -1,5 +1,6 @@
 //! A voice: one clip on its way through the mix.
 
+use super::score::sides;
 use super::{Clip, Play, RATE};
 
 /// Samples in which a cancelled voice fades out: too short to be heard as a sound, too long to be a click.
@@ -18,13 +19,11 @@ pub(super) struct Voice {
     /// The envelope: its value, and its change with each sample.
     level: f32,
     slope: f32,
-    is_loop: bool,
     pub(super) mark: Option<u64>,
 }
 
 impl Voice {
     pub(super) fn of(clip: &Clip, play: &Play) -> Self {
-        let pan = play.pan.clamp(-1.0, 1.0);
         let pitch = f64::from(play.pitch.clamp(*PITCHES.start(), *PITCHES.end()));
         let at = play.late.as_secs_f64() * f64::from(RATE) * pitch;
         let is_late = at > 0.0;
@@ -32,39 +31,15 @@ impl Voice {
             clip: clip.clone(),
             at,
             pitch,
-            sides: [1.0 - pan.max(0.0), 1.0 + pan.min(0.0)].map(|side| side * play.gain),
+            sides: sides(play.pan).map(|side| side * play.gain),
             level: if is_late { 0.0 } else { 1.0 },
             slope: if is_late { 1.0 / LATE_IN } else { 0.0 },
-            is_loop: false,
             mark: play.mark,
         }
     }
 
-    /// A clip without end, which fades in over so many samples.
-    pub(super) fn looped(clip: &Clip, samples: f32) -> Self {
-        Self {
-            clip: clip.clone(),
-            at: 0.0,
-            pitch: 1.0,
-            sides: [1.0; 2],
-            level: 0.0,
-            slope: 1.0 / samples,
-            is_loop: true,
-            mark: None,
-        }
-    }
-
-    pub(super) fn plays(&self, clip: &Clip) -> bool {
-        !self.is_cut() && core::ptr::eq(self.clip.samples(), clip.samples())
-    }
-
     pub(super) fn cut(&mut self) {
-        self.fade(CUT);
-    }
-
-    pub(super) fn fade(&mut self, samples: f32) {
-        // One that fades already is not made to last longer.
-        self.slope = self.slope.min(-1.0 / samples);
+        self.slope = -1.0 / CUT;
     }
 
     pub(super) fn is_cut(&self) -> bool {
@@ -73,7 +48,7 @@ impl Voice {
 
     pub(super) fn is_over(&self) -> bool {
         let ended = self.at >= self.clip.samples().len() as f64;
-        (ended && !self.is_loop) || (self.is_cut() && self.level <= 0.0) || self.clip.samples().is_empty()
+        ended || (self.is_cut() && self.level <= 0.0)
     }
 
     /// The next sample of both sides.
@@ -84,14 +59,10 @@ impl Voice {
         let samples = self.clip.samples();
         let (index, part) = (self.at as usize, self.at.fract() as f32);
         let first = samples.get(index).copied().unwrap_or(0.0);
-        let after = if self.is_loop { (index + 1) % samples.len() } else { index + 1 };
-        let second = samples.get(after).copied().unwrap_or(0.0);
+        let second = samples.get(index + 1).copied().unwrap_or(0.0);
         let sample = (first + (second - first) * part) * self.level;
         self.level = (self.level + self.slope).clamp(0.0, 1.0);
         self.at += self.pitch;
-        if self.is_loop && self.at >= samples.len() as f64 {
-            self.at -= samples.len() as f64;
-        }
         self.sides.map(|side| side * sample)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use stage::sound::{Bank, Clip, Levels, Mixer, Play, RATE, Sound, SoundId, speech};
+use stage::sound::{Bank, Clip, Levels, Mixer, Play, RATE, Score, Sound, SoundId, speech};
 
 const TONE: SoundId = SoundId(1);
 const LOOP: SoundId = SoundId(2);
@@ -17,7 +17,10 @@ fn tone(seconds: f32) -> Clip {
 fn memory() -> (Sound, Mixer) {
     let cycles =
         (0..RATE as usize / 10).map(|at| 0.5 * (at as f32 / RATE as f32 * HZ * core::f32::consts::TAU).sin());
-    let bank = Bank::default().with(TONE, tone(0.5)).with(LOOP, Clip::of_samples(cycles.collect()));
+    // One note as long as the loop, which goes on where it began.
+    let mut score = Score::new(60.0 * 10.0, 1);
+    score.put(0.0, &Clip::of_samples(cycles.collect()), 1.0, 0.0);
+    let bank = Bank::default().with(TONE, tone(0.5)).with_music(LOOP, score.finish());
     let (sound, mixer) = Sound::in_memory(bank);
     sound.set_levels(Levels { effects_percent: 100, music_percent: 100, muted: false });
     // The volume glides to where it is set.
@@ -79,7 +82,7 @@ fn a_cancel_fades_its_own_sound_and_no_other_without_a_click() {
 fn muting_and_volumes_glide() {
     let (sound, mut mixer) = memory();
     sound.music(Some(LOOP));
-    left(&mut mixer, 10_000);
+    left(&mut mixer, 20_000);
     let loud = left(&mut mixer, 4_800);
     assert!(sound.toggle_mute());
     let gliding = left(&mut mixer, 4_801);
@@ -106,7 +109,7 @@ fn music_loops_without_a_gap_and_is_not_restarted() {
     sound.stop();
     assert!(loudest(&left(&mut mixer, 4_800)) > 0.45, "music is no effect");
     sound.music(None);
-    left(&mut mixer, 4_800);
+    left(&mut mixer, 14_400);
     assert!(loudest(&left(&mut mixer, 4_800)) < 1e-6);
 }
 
@@ -171,4 +174,56 @@ fn speech_is_as_long_as_its_phones_and_never_runs_away() {
     let clip = speech::say(all, [140.0, 60.0]);
     assert!(clip.samples().iter().all(|sample| sample.is_finite() && sample.abs() <= 1.0));
     assert!(speech::say("", [100.0, 100.0]).samples().is_empty());
+}
+
+#[test]
+fn notes_sound_at_their_beats_and_sides() {
+    const MUSIC: SoundId = SoundId(3);
+    let mut score = Score::new(600.0, 4);
+    // A beat has 4,800 samples. The last note is longer than the rest of the loop.
+    score.put(1.0, &tone(0.02), 1.0, -1.0);
+    score.put(3.9, &tone(0.05), 0.5, 1.0);
+    let piece = score.finish();
+    assert_eq!((piece.len(), piece.period()), (19_200, 19_200));
+    let (sound, mut mixer) = Sound::in_memory(Bank::default().with_music(MUSIC, piece));
+    sound.set_levels(Levels { effects_percent: 100, music_percent: 100, muted: false });
+    sound.music(Some(MUSIC));
+    let mut out = vec![0.0; 2 * 19_200];
+    // The first loop fades in.
+    mixer.render(&mut out);
+    mixer.render(&mut out);
+    let peak = |side: usize, from: usize, to: usize| {
+        loudest(&out[2 * from..2 * to].iter().skip(side).step_by(2).copied().collect::<Vec<_>>())
+    };
+    assert!(peak(0, 4_800, 5_760) > 0.45 && peak(1, 4_800, 5_760) < 1e-6);
+    assert!(peak(1, 18_720, 19_200) > 0.2 && peak(0, 18_720, 19_200) < 1e-6);
+    assert!(peak(1, 100, 1_900) > 0.2, "the end of the last note sounds on at the beginning");
+    assert!(peak(0, 0, 4_800) < 1e-6 && peak(1, 2_000, 18_700) < 1e-6);
+}
+
+#[test]
+fn equal_parts_shorten_the_period_of_a_piece() {
+    let piece = |gains: [f32; 4]| {
+        let mut score = Score::new(120.0, 4);
+        (0_u8..).zip(gains).for_each(|(beat, gain)| score.put(beat.into(), &tone(0.02), gain, 0.0));
+        score.finish()
+    };
+    let period = |gains| piece(gains).period();
+    assert_eq!(period([1.0, 0.5, 0.7, 0.2]), 96_000);
+    assert_eq!(period([1.0, 0.5, 1.0, 0.5]), 48_000);
+    assert_eq!(period([1.0; 4]), 24_000);
+}
+
+#[test]
+fn driven_piece_stays_below_its_peak() {
+    const MUSIC: SoundId = SoundId(3);
+    let mut score = Score::new(600.0, 4);
+    (0..9).for_each(|_| score.put(0.0, &tone(0.3), 1.0, 0.0));
+    let bank = Bank::default().with_music(MUSIC, score.finish().driven(2.0, 0.4));
+    let (sound, mut mixer) = Sound::in_memory(bank);
+    sound.set_levels(Levels { effects_percent: 100, music_percent: 100, muted: false });
+    sound.music(Some(MUSIC));
+    left(&mut mixer, 19_200);
+    let loud = loudest(&left(&mut mixer, 19_200));
+    assert!((0.39..=0.4).contains(&loud), "{loud}");
 }
