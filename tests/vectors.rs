@@ -172,7 +172,7 @@ fn sealed(key: &[u8; 32], counter: u64, head: &[u8], text: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn the_vectors_of_the_page_follow_from_its_keys() {
+fn vectors_of_the_page_follow_from_its_keys() {
     let host = public(&counted(1, 32));
     assert_eq!(host, block("public"));
     let mac_key = &hash(b"mac", &[&host])[..16];
@@ -231,7 +231,7 @@ fn rendezvous_packets() -> Vec<(&'static str, Vec<Vec<u8>>)> {
 }
 
 #[test]
-fn the_packets_of_a_rendezvous_follow_from_its_key() {
+fn packets_of_a_rendezvous_follow_from_its_key() {
     let mut wrong = String::new();
     for (name, parts) in rendezvous_packets() {
         if block(&format!("rendezvous-{name}")) != parts.concat() {
@@ -278,7 +278,7 @@ fn broadcast_packets() -> Vec<(&'static str, Vec<Vec<u8>>)> {
 }
 
 #[test]
-fn the_packets_of_a_broadcast_follow_from_its_key() {
+fn packets_of_a_broadcast_follow_from_its_key() {
     let mut wrong = String::new();
     for (name, parts) in broadcast_packets() {
         if block(&format!("broadcast-{name}")) != parts.concat() {

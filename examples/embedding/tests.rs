@@ -160,7 +160,7 @@ fn fast(name: &str, folder: &std::path::Path) -> Options {
 }
 
 #[test]
-fn the_match_of_the_page_is_played_by_invite_and_recorded() {
+fn match_of_the_page_is_played_by_invite_and_recorded() {
     let folder = std::env::temp_dir().join(format!("rebout-embedding-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
     let host = online::open(fast("Ada", &folder), None).unwrap();
@@ -217,7 +217,7 @@ fn cabinet_begins_in_the_first_state_of_the_host() {
 }
 
 #[test]
-fn the_games_of_the_page_pass_the_sync_test() {
+fn games_of_the_page_pass_the_sync_test() {
     crate::sync_test::sync_test(2_000).unwrap();
     let mut swarm = crate::saves::Swarm { bees: vec![(1, 2); 3], honey: 0, trails: vec![0.5] };
     passes(&mut swarm);
@@ -322,7 +322,7 @@ fn words_of_the_peer_are_shown_escaped() {
 }
 
 #[test]
-fn an_engine_loop_hears_of_the_end_without_a_peer() {
+fn engine_loop_hears_of_the_end_without_a_peer() {
     let (mut now, mut sessions, game) = two_sessions();
     let mut games = [game; 2];
     let mut last = [Advanced::NotDue; 2];
@@ -358,7 +358,7 @@ fn an_engine_loop_hears_of_the_end_without_a_peer() {
 }
 
 #[test]
-fn a_match_at_one_machine_ends_and_its_replay_is_the_match() {
+fn match_at_one_machine_ends_and_its_replay_is_the_match() {
     let mut now = Duration::from_secs(3);
     let mut stage = Silent { held: DOWN, ..Silent::default() };
     let played = offline::play_offline(5, &mut stage, |until| {
@@ -381,7 +381,7 @@ fn two_pads_are_read_into_one_input() {
 }
 
 #[test]
-fn a_pad_that_trembles_gives_the_same_input() {
+fn pad_that_trembles_gives_the_same_input() {
     let read = |x, y, trigger| sticks::read(&sticks::Pad { buttons: DOWN, left: (x, y), trigger });
     assert_eq!(read(20_000, 300, 200), read(20_400, -300, 210));
     let input = read(-32_768, 0, 255);

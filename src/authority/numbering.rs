@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_is_since_a_frame_across_the_wrap() {
+    fn time_is_since_a_frame_across_the_wrap() {
         let late = FrameTime(f64::from(u32::MAX) + 3.25);
         let early = FrameTime::from(Frame(7)).since(Frame(9));
         assert_eq!((late.since(Frame(0)), late.since(Frame(u32::MAX)), early), (2.25, 3.25, -2.0));

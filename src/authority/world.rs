@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_always_fits_the_wire() {
+    fn command_always_fits_the_wire() {
         for (given, kept) in [(f32::NAN, 0.0), (f32::INFINITY, 1.0), (-7.0, -1.0), (0.25, 0.25)] {
             assert!((Command::new(given, 0.0, 0).x - kept).abs() < f32::EPSILON, "{given}");
         }

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flipped_byte_drops_everything_that_is_not_proven() {
+    fn flipped_byte_drops_everything_that_is_not_proven() {
         let (key, log) = (SigningKey::new(&[7; 32]), log(3_000));
         let mut assembly = Assembly::new(head(&key, &log[..1_000]));
         assembly.take(0, &log[..1_000]);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_spectator_proves_each_statement_that_it_reaches() {
+    fn slow_spectator_proves_each_statement_that_it_reaches() {
         let (key, log) = (SigningKey::new(&[7; 32]), log(4_000));
         let mut assembly = Assembly::new(head(&key, &log[..1_000]));
         // Three more statements come before the bytes of the first.

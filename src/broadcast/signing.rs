@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signature_is_of_one_key_match_length_hash_and_end() {
+    fn signature_is_of_one_key_match_length_hash_and_end() {
         let (key, other) = (SigningKey::new(&[7; 32]), SigningKey::new(&[8; 32]));
         let head = key.sign(key.match_id(1), false, 100, [3; 32]);
         assert!(is_signed(&head, &key.public()) && !is_signed(&head, &other.public()));
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_running_hash_is_that_of_all_bytes_and_of_the_match() {
+    fn running_hash_is_that_of_all_bytes_and_of_the_match() {
         let key = SigningKey::new(&[7; 32]);
         let mut whole = LogHash::new(key.match_id(1));
         whole.update(b"one two");

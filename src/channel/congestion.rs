@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deep_queue_does_not_open_the_window() {
+    fn deep_queue_does_not_open_the_window() {
         // The line passes 40 parts in 100 ms. More parts under way only lengthen the round trip.
         let mut congestion = Congestion::new(at(0), TRIP);
         for step in 1..=100 {

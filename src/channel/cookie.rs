@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_is_good_for_one_address_one_nonce_and_ten_seconds() {
+    fn cookie_is_good_for_one_address_one_nonce_and_ten_seconds() {
         let cookies = Cookies::new(&mut Entropy::new(3));
         let (here, there): (SocketAddr, SocketAddr) =
             ("192.0.2.1:5".parse().unwrap(), "192.0.2.1:6".parse().unwrap());

@@ -81,7 +81,7 @@ mod tests {
 
     /// A seeded run draws the same nonces on every machine, whatever its word size and byte order.
     #[test]
-    fn a_seed_gives_the_same_numbers_everywhere() {
+    fn seed_gives_the_same_numbers_everywhere() {
         let mut entropy = Entropy::new(7);
         let drawn = [entropy.next_u64(), entropy.next_u64()];
         assert_eq!(drawn, [0xD615_3CDD_B7C8_E1CF, 0xE1E6_AB34_36D1_19AC]);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_address_that_is_joined_changes_what_is_drawn() {
+    fn address_that_is_joined_changes_what_is_drawn() {
         let drawn = |addr: &str| {
             let mut entropy = Entropy::new(7);
             entropy.mix(addr.parse().unwrap());

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_counts_for_at_most_250_ms() {
+    fn gap_counts_for_at_most_250_ms() {
         let mut listening = Listening::new(ms(1_000));
         listening.pass(ms(1_250));
         assert_eq!(listening.now(), ms(250));

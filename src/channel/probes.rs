@@ -39,7 +39,7 @@ mod tests {
     use crate::protocol::time::Span;
 
     #[test]
-    fn a_probe_is_answered_once_and_forgotten_when_old() {
+    fn probe_is_answered_once_and_forgotten_when_old() {
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         let mut probes = Probes::<u64, 4>::new();
         (0..5).for_each(|value| probes.sent(at(value), value));

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_75th_percentile_ignores_two_late_answers_in_eight() {
+    fn percentile_75_ignores_two_late_answers_in_eight() {
         let mut rtt = RoundTrip::new(ms(0));
         for (at, trip) in [41, 240, 40, 43, 42, 640, 44, 40].into_iter().enumerate() {
             rtt.pinged(ms(at as u64), at as u64);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_percentile_leaves_out_one_in_twenty() {
+    fn percentile_leaves_out_one_in_twenty() {
         let mut rtt = RoundTrip::new(ms(0));
         assert_eq!(rtt.percentile_95(), None);
         for at in 0..20 {
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_percentile_is_near_the_worst_and_not_in_the_middle() {
+    fn percentile_is_near_the_worst_and_not_in_the_middle() {
         let mut rtt = RoundTrip::new(ms(0));
         // 1 ms to 32 ms, not in order: the 31st of 32.
         for at in 0..32 {
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_of_an_input_packet_counts_for_one_in_sixteen() {
+    fn sample_of_an_input_packet_counts_for_one_in_sixteen() {
         let mut rtt = RoundTrip::new(ms(0));
         for _ in 0..40 {
             rtt.sample(span(80));
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smoothed_round_trip_and_the_jitter_are_these() {
+    fn smoothed_round_trip_and_the_jitter_are_these() {
         let mut rtt = RoundTrip::new(ms(0));
         let mut sample = |at: u64, trip: u64| {
             rtt.pinged(ms(at), at);

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_jump_forgets_what_was_before() {
+    fn long_jump_forgets_what_was_before() {
         let mut seq = Sequences::new(0);
         seq.received(0);
         seq.received(32);
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ack_of_what_was_never_sent_is_refused() {
+    fn ack_of_what_was_never_sent_is_refused() {
         let refused = Err(HeaderError::AckOfNothingSent);
         assert_eq!(Sequences::new(65_530).check(header(5, 65_530, 0)), refused);
         assert_eq!(Sequences::new(65_530).check(header(5, 0, 0)), refused, "nor is an ack of nothing taken");
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skipped_number_cannot_be_acknowledged() {
+    fn skipped_number_cannot_be_acknowledged() {
         let mut seq = Sequences::new(100);
         let numbers: Vec<u16> =
             [false, true, false, true].iter().map(|skip| seq.next(*skip).sequence).collect();
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ack_stays_close_to_the_newest_and_keeps_its_bit() {
+    fn ack_stays_close_to_the_newest_and_keeps_its_bit() {
         let mut seq = sent(0, 100);
         seq.settle(None);
         seq.acknowledged(header(0, 50, 0));
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_begins_its_record_anew_at_our_resync_is_believed() {
+    fn peer_that_begins_its_record_anew_at_our_resync_is_believed() {
         let mut seq = sent(0, 100);
         seq.settle(None);
         seq.acknowledged(header(0, 98, 0));
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sequence_far_from_the_newest_is_refused() {
+    fn sequence_far_from_the_newest_is_refused() {
         let mut seq = sent(0, 1);
         assert_eq!(seq.check(header(40_000, 0, 0)), Ok(()), "the first may be any");
         seq.received(40_000);
@@ -350,7 +350,7 @@ mod tests {
 
     /// The cost of a blind guess, as WIRE.md states it: sequences times acks that are taken, of 2^32.
     #[test]
-    fn a_blind_guess_costs_two_to_the_22() {
+    fn blind_guess_costs_two_to_the_22() {
         let mut seq = Sequences::new(0);
         for packet in 0..200_u32 {
             seq.next(packet % 4 == 0);

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_is_taken_once_and_only_within_the_window() {
+    fn counter_is_taken_once_and_only_within_the_window() {
         let window = after(0..2_000);
         for counter in 0..2_000 {
             assert!(!window.is_new(counter));

@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn an_aim_has_every_value_of_16_bits() {
+    fn aim_has_every_value_of_16_bits() {
         for value in i16::MIN..=i16::MAX {
             let input = Input::new(Buttons(1)).with_aim(1, value).with_aim(0, -value.saturating_add(1));
             assert_eq!((input.aim(1), input.buttons()), (value, Buttons(1)));
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stick_has_as_many_positions_as_steps_and_reaches_both_ends() {
+    fn stick_has_as_many_positions_as_steps_and_reaches_both_ends() {
         for steps in [1, 2, 4, 8, 127] {
             let mut seen: Vec<i8> = (i16::MIN..=i16::MAX).map(|x| Input::stick(x, 0, steps)[0]).collect();
             assert!(seen.is_sorted(), "{steps} steps");

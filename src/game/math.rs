@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_is_exact_where_it_can_be() {
+    fn length_is_exact_where_it_can_be() {
         let vector = Vec2::new(Fx::lit("3"), Fx::lit("-4"));
         assert_eq!(vector.length(), Fx::lit("5"));
         assert_eq!(vector.dot(vector), Fx::lit("25"));
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_vector_points_along_its_angle() {
+    fn unit_vector_points_along_its_angle() {
         assert_eq!(Vec2::from_angle(0), Vec2::new(Fx::ONE, Fx::ZERO));
         assert_eq!(Vec2::from_angle(QUARTER_TURN), Vec2::new(Fx::ZERO, Fx::ONE));
         assert_eq!(Vec2::from_angle(HALF_TURN), Vec2::new(-Fx::ONE, Fx::ZERO));

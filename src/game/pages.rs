@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_changes_the_versions_of_its_pages_alone() {
+    fn write_changes_the_versions_of_its_pages_alone() {
         let mut memory = Pages::new(5 * PAGE_BYTES + 1);
         let before = memory.snapshot();
         assert!(differing(&memory, &before).is_empty());
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn the_checksum_is_that_of_the_bytes() {
+    fn checksum_is_that_of_the_bytes() {
         let bytes: Vec<u8> = (0..5_000_u32).map(|at| (at * 7) as u8).collect();
         assert_eq!(checksum(&Pages::from(bytes.clone())), checksum(&bytes));
     }

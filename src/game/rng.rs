@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_repeats_the_sequence() {
+    fn copy_repeats_the_sequence() {
         let mut rng = seeded(0xDEAD_BEEF);
         let mut copy = rng;
         for _ in 0..100 {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_full_range_reaches_both_halves() {
+    fn full_range_reaches_both_halves() {
         let mut rng = seeded(3);
         let draws: Vec<i32> = (0..100).map(|_| rng.range(i32::MIN, i32::MAX)).collect();
         assert!(

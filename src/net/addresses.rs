@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_that_was_found_can_be_bound_to_and_is_named_once() {
+    fn address_that_was_found_can_be_bound_to_and_is_named_once() {
         let found = local_addresses();
         for (index, address) in found.iter().enumerate() {
             assert!(UdpSocket::bind((*address, 0)).is_ok(), "{address} is not of this machine");

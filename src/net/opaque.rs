@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_of_the_internet_is_no_id() {
+    fn address_of_the_internet_is_no_id() {
         for addr in
             ["192.0.2.1:1", "[2001:db8::1]:1", "[100::1]:2", "[101::1]:1", "[100::1:0:0:0:1]:1", "[::1]:1"]
         {

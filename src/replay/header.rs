@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_values_are_written_and_read() {
+    fn largest_values_are_written_and_read() {
         let header = Header {
             frame_rate: Some(FrameRate::ratio(39_375_000, 655_171)),
             axes: MAX_AXES,

@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seek_past_the_end_steps_to_the_last_frame() {
+    fn seek_past_the_end_steps_to_the_last_frame() {
         let mut playback = playback(100, USUAL_SNAPSHOTS);
         assert_eq!((playback.seek(Frame(u32::MAX)), playback.frame()), (100, Frame(100)));
         assert_eq!(playback.game().at, state(100));
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_a_frame_rate_plays_at_60_frames_a_second() {
+    fn file_without_a_frame_rate_plays_at_60_frames_a_second() {
         let mut playback = playback(100, USUAL_SNAPSHOTS);
         playback.play(Duration::ZERO);
         let frames = (1..=50).map(|step| playback.advance(Duration::from_millis(20 * step), |_, _, _| {}));
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_loaded_state_is_reached_without_a_step() {
+    fn last_loaded_state_is_reached_without_a_step() {
         let mut playback = playback(300, USUAL_SNAPSHOTS);
         assert!(!playback.load(110, |_, _| {}));
         assert_eq!((playback.seek(Frame(110)), playback.game().at), (0, state(110)));

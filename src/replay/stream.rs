@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_desync_heard_before_its_frame_does_not_damage_the_file() {
+    fn desync_heard_before_its_frame_does_not_damage_the_file() {
         let mut recorder = recorder(100);
         let desync = Desync { frame: Frame(120), ours: 1, theirs: 2, last_match: None };
         recorder.hear(Player::One, &Event::Desync(desync));
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checksum_is_left_out_unless_it_is_newer_and_recorded() {
+    fn checksum_is_left_out_unless_it_is_newer_and_recorded() {
         let mut recorder = recorder(50);
         recorder.checksum(Frame(51), 0);
         recorder.checksum(Frame(10), 1);
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checksum_is_due_a_second_after_the_frame_of_the_last() {
+    fn checksum_is_due_a_second_after_the_frame_of_the_last() {
         let mut recorder = recorder(50);
         assert!(recorder.is_checksum_due(), "the first of all");
         recorder.checksum(Frame(10), 1);
@@ -384,14 +384,14 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_that_could_not_be_written_is_an_error() {
+    fn copy_that_could_not_be_written_is_an_error() {
         let recording = Recording::open(recorder(90).leave_open().unwrap()).unwrap();
         let written = recording.write_version_2(recording.header(), Frame(90), HeaderOnly(false));
         assert!(matches!(written, Err(WriteError::Io(_))));
     }
 
     #[test]
-    fn the_header_is_flushed_before_the_match() {
+    fn header_is_flushed_before_the_match() {
         struct Flushed(usize);
         impl Write for Flushed {
             fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {

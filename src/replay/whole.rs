@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_is_read_back_in_the_version_that_holds_it() {
+    fn match_is_read_back_in_the_version_that_holds_it() {
         for (axes, version) in [(0, 1), (1, 2), (6, 2)] {
             let replay = replay(500, axes);
             let file = replay.to_file().unwrap();
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_or_damaged_file_is_refused_and_never_read_in_part() {
+    fn cut_or_damaged_file_is_refused_and_never_read_in_part() {
         let whole = replay(300, 2);
         let file = whole.to_file().unwrap();
         for len in 0..file.len() {

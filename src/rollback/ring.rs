@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_holds_the_last_frames_and_no_other() {
+    fn ring_holds_the_last_frames_and_no_other() {
         let mut ring = FrameRing::new(5, || 0);
         assert!(held(&ring, 0..20).is_empty());
         for frame in 0..20 {
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_write_changes_nothing() {
+    fn late_write_changes_nothing() {
         let mut ring = FrameRing::new(4, || 0);
         ring.insert(Frame(9), 9);
         assert!(ring.claim(Frame(5)).is_none());
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_number_is_a_frame_like_any_other() {
+    fn last_number_is_a_frame_like_any_other() {
         let mut ring = FrameRing::new(4, || 7);
         assert_eq!(ring.get(Frame(u32::MAX)), None, "nothing is held yet");
         assert!(ring.insert(Frame(u32::MAX), 1));

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_frames_are_held_whatever_was_saved_again() {
+    fn last_frames_are_held_whatever_was_saved_again() {
         for capacity in 2..12 {
             let mut snapshots = Snapshots::new(capacity, || 0);
             let mut model = FrameRing::new(128, || 0);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_released_snapshot_is_handed_out_and_reads_as_absent() {
+    fn released_snapshot_is_handed_out_and_reads_as_absent() {
         let mut snapshots = Snapshots::new(3, || 0);
         for frame in 0..4 {
             save(&mut snapshots, frame, frame * 10);

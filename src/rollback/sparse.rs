@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checkpoint_is_saved_besides_and_brings_a_base_forward() {
+    fn checkpoint_is_saved_besides_and_brings_a_base_forward() {
         let mut snapshots = SparseSnapshots::new(8, 10, || 0);
         assert_eq!(step(&mut snapshots, 0..32, 4), [0, 1, 9, 10, 17, 20, 25, 30]);
         assert_eq!(snapshots.release(Frame(30)), Some(&mut 30));
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rollback_moves_the_base_to_the_first_uncertain_frame() {
+    fn rollback_moves_the_base_to_the_first_uncertain_frame() {
         let mut snapshots = SparseSnapshots::new(8, 0, || 0);
         step(&mut snapshots, 0..10, 8);
         snapshots.truncate_after(Frame(5));
@@ -212,7 +212,7 @@ mod tests {
 
     /// A checkpoint is taken away once it is settled, and the frame after it would be a window and one frame late.
     #[test]
-    fn a_base_due_at_a_checkpoint_is_taken_a_frame_earlier() {
+    fn base_due_at_a_checkpoint_is_taken_a_frame_earlier() {
         let mut snapshots = SparseSnapshots::new(4, 10, || 0);
         snapshots.claim(Frame(6), Frame(6)).expect("a free slot");
         let wanted = [7, 8, 9].map(|frame| snapshots.wants(Frame(frame), Frame(6), false));
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rollback_steps_at_most_twice_the_window() {
+    fn rollback_steps_at_most_twice_the_window() {
         for window in 1..=22 {
             for cadence in [0, 1, 2, 3, 5, 8, 9, 10, 16, 30] {
                 for every in [0, 1, 3, 7, 20] {

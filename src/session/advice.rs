@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_window_and_loss_ask_for_more() {
+    fn small_window_and_loss_ask_for_more() {
         // need = ceil(0.03 * rtt + k - window), k = ceil(4 / -log10 q)
         assert_eq!(delay(100, 0.0, 0), 3, "lockstep needs the whole way");
         assert_eq!(delay(100, 0.1, 0), 7, "k = 4");

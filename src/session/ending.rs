@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_side_that_is_not_finished_in_the_same_state_does_not_agree() {
+    fn side_that_is_not_finished_in_the_same_state_does_not_agree() {
         let follower = LastState { finished: false, ..last(END, 7) };
         for (ours, theirs) in [(follower, last(END, 7)), (last(END, 7), follower)] {
             let outcome = ended(ours, Some(theirs)).outcome();
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_that_the_match_goes_on_past_is_forgotten() {
+    fn verdict_that_the_match_goes_on_past_is_forgotten() {
         let mut ending = Ending::new();
         ending.theirs(last(END, 7));
         ending.settled(Frame(120));

@@ -53,7 +53,7 @@ mod tests {
     use crate::{Buttons, Frame, Reason};
 
     #[test]
-    fn the_last_event_is_told_even_when_nobody_polls() {
+    fn last_event_is_told_even_when_nobody_polls() {
         let mut events = EventQueue::new();
         for _ in 0..1_000 {
             events.tell(Event::Resumed);
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_conflict_is_told_once() {
+    fn input_conflict_is_told_once() {
         let mut events = EventQueue::new();
         for frame in [3, 4] {
             let (confirmed, refused) = (Buttons(1).into(), Buttons(2).into());

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn the_trim_is_gentle_within_a_frame_and_bounded_beyond() {
+    fn trim_is_gentle_within_a_frame_and_bounded_beyond() {
         assert_eq!(trim(FRAME, 0), 0);
         assert_eq!(trim(FRAME, ONE_FRAME), 16_667_000 / 32);
         assert_eq!(trim(FRAME, -ONE_FRAME), -16_667_000 / 32 - 1, "rounded down");
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn the_phase_runs_from_0_to_1() {
+    fn phase_runs_from_0_to_1() {
         let clock = FrameClock::new(at(FRAME), RATE);
         assert_eq!(clock.phase(Time::ZERO).to_bits(), 0.0_f32.to_bits());
         assert!((clock.phase(at(FRAME / 2)) - 0.5).abs() < 0.001);
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lead_that_is_only_claimed_does_not_set_the_speed() {
+    fn lead_that_is_only_claimed_does_not_set_the_speed() {
         assert_eq!(long_run_permille(8 * ONE_FRAME, 0), 1_004, "a 202nd slower at most");
         assert!((994..=995).contains(&long_run_permille(-8 * ONE_FRAME, 9_000_000)), "and never faster");
         assert_eq!(long_run_permille(8 * ONE_FRAME, 1_000_000), 1_059, "as slow as the frames that arrive");
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_real_lead_is_corrected_at_once() {
+    fn real_lead_is_corrected_at_once() {
         let mut clock = FrameClock::new(Time::ZERO, RATE);
         for _ in 0..60 {
             let due = clock.due();
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stalled_frame_is_due_when_its_input_comes_and_never_later() {
+    fn stalled_frame_is_due_when_its_input_comes_and_never_later() {
         let mut clock = FrameClock::new(Time::ZERO, RATE);
         clock.stalled(Time::ZERO);
         let arrival = at(FRAME / 3);
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stalled_frame_is_not_trimmed() {
+    fn stalled_frame_is_not_trimmed() {
         let mut clock = FrameClock::new(Time::ZERO, RATE);
         clock.stepped(Time::ZERO, Some(7 * ONE_FRAME), || 0, || 0);
         assert_eq!(clock.trim_micros(), 2_000);

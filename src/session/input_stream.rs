@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn the_numbers_of_a_packet_are_taken_up_to_their_edges() {
+    fn numbers_of_a_packet_are_taken_up_to_their_edges() {
         let mut stream = stream();
         for end in (10..=100).step_by(10) {
             send(&mut stream, end);

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tap_during_a_stall_is_kept_once() {
+    fn tap_during_a_stall_is_kept_once() {
         let mut latch = Latch::new(FIRE);
         latch.keep(ms(0), FIRE);
         latch.keep(ms(16), NONE);
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_press_that_no_frame_could_take_is_given_to_the_next() {
+    fn press_that_no_frame_could_take_is_given_to_the_next() {
         let mut latch = Latch::new(FIRE);
         assert_eq!(latch.take(ms(0), FIRE), FIRE);
         latch.give_back(ms(0));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_button_held_since_before_the_stall_is_not_pressed_anew() {
+    fn button_held_since_before_the_stall_is_not_pressed_anew() {
         let mut latch = Latch::new(FIRE);
         assert_eq!(latch.take(ms(0), FIRE), FIRE);
         latch.keep(ms(16), FIRE);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_presses_are_kept_when_there_are_many() {
+    fn newest_presses_are_kept_when_there_are_many() {
         let mut latch = Latch::new(Input::new(Buttons(u16::MAX)));
         for press in 0..30_u16 {
             latch.keep(ms(u64::from(press)), Input::new(Buttons(1 << (press % 16))));
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_press_is_kept_for_exactly_100_ms() {
+    fn press_is_kept_for_exactly_100_ms() {
         for (later, kept) in [(100, FIRE), (101, NONE)] {
             let mut latch = Latch::new(FIRE);
             latch.keep(ms(7), FIRE);

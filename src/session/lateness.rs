@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_the_delays_and_a_slow_machine_are_no_lateness() {
+    fn way_the_delays_and_a_slow_machine_are_no_lateness() {
         let is_told = |gap, rtt, delays, length| looks(gap, rtt, delays, length).iter().any(Option::is_some);
         assert!(!is_told(5, 4, 0, FRAME), "exactly two frames");
         assert!(!is_told(6, 6, 0, FRAME), "a longer way");

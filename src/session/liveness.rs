@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disconnect_waits_two_round_trips() {
+    fn disconnect_waits_two_round_trips() {
         let rtt = Span::from_millis(400);
         for (ms, gone) in [(790, None), (800, Some(Reason::Left))] {
             let mut liveness = after(ms);
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_leaving_counts_and_an_ended_match_awaits_no_frame() {
+    fn first_leaving_counts_and_an_ended_match_awaits_no_frame() {
         let mut liveness = after(100);
         liveness.heard_leaving(at(100), KNOWN, LeavingWhy::Left, false);
         assert_eq!(liveness.parted(at(100), Frame(99), Span::ZERO, true), Some(Reason::Left));
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sealed_goodbye_needs_no_silence() {
+    fn sealed_goodbye_needs_no_silence() {
         for sealed in [false, true] {
             let mut liveness = Liveness::new(Time::ZERO, &Config::new(1), sealed);
             let mut gone = [None; 2];

@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_host_begins_half_a_round_trip_late_within_reason() {
+    fn host_begins_half_a_round_trip_late_within_reason() {
         for (is_host, round_trip_ms, late_ms) in [
             (true, Some(80), 40),
             (true, Some(600), 300),
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn an_announced_delay_counts_from_its_frame_on() {
+    fn announced_delay_counts_from_its_frame_on() {
         let mut pace = Pace::new(at(0), FrameRate::default(), &agreed(true, None), None);
         let lead = |pace: &Pace| (pace.lead_frames() * 1_000.0) as i32;
         // Both gaps are 4: the step of frame 103 on inputs before 100, and the inputs before 104 on an ack of 100.
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delay_is_told_until_the_peer_knows_it() {
+    fn delay_is_told_until_the_peer_knows_it() {
         let mut pace = Pace::new(at(0), FrameRate::default(), &agreed(false, None), None);
         assert_eq!(pace.untold_delay(), Some(2), "the handshake said 1");
         pace.told_delay();

@@ -297,7 +297,7 @@ mod tests {
     const FIRE: Buttons = Buttons(8);
 
     #[test]
-    fn a_press_is_kept_when_the_delay_shrinks() {
+    fn press_is_kept_when_the_delay_shrinks() {
         let mut simulation = Simulation::new(Player::One, &Config::new(1), 30, &Nothing);
         let mut advance = |frame: u32, buttons: Buttons, delay| {
             let now = Time::ZERO + Span::from_millis(16) * frame;
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_that_was_not_agreed_on_is_not_played() {
+    fn axis_that_was_not_agreed_on_is_not_played() {
         let mut simulation = Simulation::new(Player::One, &Config::new(1), 30, &Nothing);
         let input = Input::from(FIRE).with_axis(0, 5);
         assert_eq!(simulation.advance(Time::ZERO, &mut Nothing, input, 0), Advance::Stepped);
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pad_that_was_not_agreed_on_is_not_played() {
+    fn pad_that_was_not_agreed_on_is_not_played() {
         let config = Config::new(1).with(|config| config.game.pads = 2);
         let mut simulation = Simulation::new(Player::One, &config, 30, &Nothing);
         let two = Input::from(FIRE).with_pad(1, FIRE);

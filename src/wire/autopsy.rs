@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_that_is_cut_short_or_too_long_is_refused() {
+    fn note_that_is_cut_short_or_too_long_is_refused() {
         let notes = [
             written(|buf| write_start(Frame(60), None, buf)),
             written(|buf| write_trace(false, false, Frame(1), &[1, 2, 3], buf)),

@@ -144,12 +144,12 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_of_the_standard_is_read() {
+    fn answer_of_the_standard_is_read() {
         assert_eq!(mapped(&standard(), &ID), Some("192.0.2.1:32853".parse().unwrap()));
     }
 
     #[test]
-    fn an_answer_to_another_question_or_a_damaged_one_is_refused() {
+    fn answer_to_another_question_or_a_damaged_one_is_refused() {
         for at in (0..2).chain(4..20).chain([22, 36, 37, 38, 39, 41]) {
             let mut bytes = standard();
             bytes[at] ^= 0x11;

@@ -54,7 +54,7 @@ fn with_jitter_it_is_within_4_ms_in_95_percent_of_seeds() {
 }
 
 #[test]
-fn the_lead_does_not_oscillate_for_round_trips_of_1_to_300_ms() {
+fn lead_does_not_oscillate_for_round_trips_of_1_to_300_ms() {
     for round_trip in [1, 2, 5, 10, 20, 50, 100, 150, 200, 250, 300] {
         let link = LinkConfig::new(Duration::from_micros(500 * round_trip));
         let (lab, client) = run(round_trip, link, ms(12_000));
@@ -90,7 +90,7 @@ fn growing_latency_is_followed() {
 }
 
 #[test]
-fn a_server_that_was_stopped_for_a_second_is_followed_again() {
+fn server_that_was_stopped_for_a_second_is_followed_again() {
     let (mut lab, client) = run(3, LinkConfig::new(ms(20)), ms(5_000));
     lab.world.pause(0, ms(5_000), ms(1_000));
     lab.run_until(ms(9_000));

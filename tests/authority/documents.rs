@@ -152,7 +152,7 @@ fn document_client(inputs_a_frame: u32) -> (Rc<RefCell<Seen>>, Node<GameWire>) {
 }
 
 #[test]
-fn a_client_of_the_document_alone_plays_on_our_server() {
+fn client_of_the_document_alone_plays_on_our_server() {
     let mut lab = Lab::new(1, bad_link());
     let (seen, node) = document_client(1);
     lab.machine(ms(200), node);

@@ -83,7 +83,7 @@ fn render_time_lags_by_one_way_and_at_most_150_ms_all_the_time() {
 }
 
 #[test]
-fn an_outage_freezes_the_others_and_the_delay_stays_bounded() {
+fn outage_freezes_the_others_and_the_delay_stays_bounded() {
     for_wires!(|wire| {
         let mut lab = Lab::speaking(wire, 5, LinkConfig::new(ms(30)));
         let (one, _) = (lab.client(ms(200)), lab.client(ms(300)));

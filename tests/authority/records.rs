@@ -13,7 +13,7 @@ fn spawn_a_hundred(stage: &mut Stage<'_>) {
 }
 
 #[test]
-fn a_hundred_entities_are_seen_although_a_datagram_holds_56() {
+fn hundred_entities_are_seen_although_a_datagram_holds_56() {
     for_wires!(|wire| {
         let mut lab = Lab::speaking(wire, 1, bad_link());
         lab.server_mut().field.extra.push((1, spawn_a_hundred));
@@ -95,7 +95,7 @@ fn id_is_reused_a_second_after_all_clients_know_its_end() {
 }
 
 #[test]
-fn a_late_joiner_is_told_of_everything_that_is_there() {
+fn late_joiner_is_told_of_everything_that_is_there() {
     for_wires!(|wire| {
         let mut lab = Lab::speaking(wire, 4, bad_link());
         lab.server_mut().field.extra.push((1, spawn_a_hundred));
@@ -187,7 +187,7 @@ fn one_client_can_be_told_what_the_others_do_not_hear() {
 }
 
 #[test]
-fn a_projectile_is_drawn_exactly_on_its_course() {
+fn projectile_is_drawn_exactly_on_its_course() {
     let mut lab = Lab::new(7, bad_link());
     lab.server_mut().field.extra.push((240, |stage| {
         let shot = Body { velocity_x: 60.0, velocity_y: -30.0, ..Body::at(10.0, 50.0) };
@@ -241,7 +241,7 @@ fn frame_numbers_wrap_without_effect() {
 }
 
 #[test]
-fn a_death_is_told_before_the_snapshot_that_shows_it() {
+fn death_is_told_before_the_snapshot_that_shows_it() {
     let mut lab = Lab::new(9, LinkConfig::new(ms(40)));
     let client = lab.client(ms(200));
     lab.server_mut().field.extra.push((300, |stage| {

@@ -15,7 +15,7 @@ pub(crate) fn home(n: u8) -> SocketAddr {
 }
 
 #[test]
-fn a_client_kicked_before_its_first_frame_never_enters() {
+fn client_kicked_before_its_first_frame_never_enters() {
     for_wires!(|wire| {
         let mut target = Target::new(wire, |_| {});
         let (id, _) = join(&mut target, home(1));
@@ -38,7 +38,7 @@ pub(crate) fn frame_with(target: &mut Target<impl Named>, extra: fn(&mut Stage<'
 }
 
 #[test]
-fn a_newcomer_does_not_delay_ids_freed_before_it_came() {
+fn newcomer_does_not_delay_ids_freed_before_it_came() {
     let mut target = Target::new(GameWire, |_| {});
     let spawn_all: fn(&mut Stage<'_>) = |stage| while stage.spawn(1, Body::at(0.0, 0.0)).is_some() {};
     frame_with(&mut target, spawn_all);
@@ -56,7 +56,7 @@ fn a_newcomer_does_not_delay_ids_freed_before_it_came() {
 }
 
 #[test]
-fn a_client_more_than_1024_records_behind_is_removed() {
+fn client_more_than_1024_records_behind_is_removed() {
     for_wires!(|wire| {
         let mut target = Target::new(wire, |_| {});
         let _ = join(&mut target, home(1));
@@ -175,7 +175,7 @@ fn suspended_client_does_not_blame_the_server() {
 }
 
 #[test]
-fn a_client_that_cannot_send_keeps_32_inputs() {
+fn client_that_cannot_send_keeps_32_inputs() {
     let (mut target, mut client) = playing(RtypeWire);
     for _ in 0..100 {
         target.now += FRAME;
@@ -187,7 +187,7 @@ fn a_client_that_cannot_send_keeps_32_inputs() {
 }
 
 #[test]
-fn a_client_without_a_seat_sends_every_25_ms() {
+fn client_without_a_seat_sends_every_25_ms() {
     for_wires!(|wire| {
         let (mut target, mut buf) = (Target::new(wire, |_| {}), [0; 1_200]);
         let mut client = joining(wire);

@@ -110,7 +110,7 @@ fn five_unanswered_resends_end_a_connection_in_600_ms() {
 }
 
 #[test]
-fn a_client_gives_up_600_ms_after_its_first_hello() {
+fn client_gives_up_600_ms_after_its_first_hello() {
     let mut lab = lab(2, LinkConfig { loss: Chance::ALWAYS, ..LinkConfig::new(ms(20)) });
     let client = lab.client(ms(200));
     lab.run_until(ms(790));
@@ -260,7 +260,7 @@ impl Bytes {
 }
 
 #[test]
-fn a_client_written_from_the_document_plays() {
+fn client_written_from_the_document_plays() {
     let mut bytes = Bytes::new(2);
     let id = bytes.join();
     let came = bytes.play(60, InputFlags::RIGHT, true);

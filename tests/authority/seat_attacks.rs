@@ -229,7 +229,7 @@ fn one_address_with_many_ports_takes_a_bounded_number_of_seats() {
 }
 
 #[test]
-fn a_source_gets_exactly_as_many_seats_as_the_limit() {
+fn source_gets_exactly_as_many_seats_as_the_limit() {
     for_wires!(|wire| {
         let mut target = Target::new(wire, |config| config.max_clients_per_source = 2);
         let addr = |port| SocketAddr::from(([192, 0, 2, 66], port));
@@ -262,7 +262,7 @@ fn proof(target: &mut Target<impl Named>, from: SocketAddr) -> u16 {
 }
 
 #[test]
-fn a_lucky_proof_and_any_number_of_acks_take_no_seat() {
+fn lucky_proof_and_any_number_of_acks_take_no_seat() {
     for_wires!(|wire| {
         let mut target = Target::new(wire, |_| {});
         for n in 0..u32::from(SEATS) {
@@ -284,7 +284,7 @@ fn a_lucky_proof_and_any_number_of_acks_take_no_seat() {
 }
 
 #[test]
-fn an_unconfirmed_address_gets_no_more_bytes_than_it_sent() {
+fn unconfirmed_address_gets_no_more_bytes_than_it_sent() {
     for_wires!(|wire| {
         let mut target = Target::new(wire, |_| {});
         target.field.extra.push((1, |stage| while stage.spawn(1, Body::at(1.0, 1.0)).is_some() {}));
@@ -340,7 +340,7 @@ fn wrong_proofs_in_a_players_name_do_not_lock_it_out() {
 }
 
 #[test]
-fn a_seat_that_was_left_is_free_for_its_source_again() {
+fn seat_that_was_left_is_free_for_its_source_again() {
     for_wires!(|wire| {
         let mut config = ServerConfig::new(1);
         config.max_clients_per_source = 1;

@@ -43,7 +43,7 @@ fn everybody_gets_a_seat_and_an_id_of_their_own_on_a_bad_link() {
 }
 
 #[test]
-fn a_full_server_says_so() {
+fn full_server_says_so() {
     for_wires!(|wire| {
         let mut config = ServerConfig::new(2);
         config.max_clients = 2;
@@ -71,7 +71,7 @@ fn no_id_is_a_full_server_too() {
 }
 
 #[test]
-fn a_client_that_leaves_is_gone_and_its_world_is_told() {
+fn client_that_leaves_is_gone_and_its_world_is_told() {
     for_wires!(|wire| {
         let mut lab = Lab::speaking(wire, 4, clean());
         let (one, two) = (lab.client(ms(200)), lab.client(ms(200)));
@@ -87,7 +87,7 @@ fn a_client_that_leaves_is_gone_and_its_world_is_told() {
 }
 
 #[test]
-fn a_silent_client_is_removed_after_ten_seconds() {
+fn silent_client_is_removed_after_ten_seconds() {
     for_wires!(|wire| {
         let mut lab = Lab::speaking(wire, 5, clean());
         let client = lab.client(ms(200));
@@ -103,7 +103,7 @@ fn a_silent_client_is_removed_after_ten_seconds() {
 }
 
 #[test]
-fn a_silent_server_is_lost_after_ten_seconds() {
+fn silent_server_is_lost_after_ten_seconds() {
     for_wires!(|wire| {
         let mut lab = Lab::speaking(wire, 6, clean());
         let client = lab.client(ms(200));

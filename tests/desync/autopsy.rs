@@ -33,7 +33,7 @@ fn autopsies(sim: &SimMatch<Faulty>) -> [Autopsy; 2] {
 }
 
 #[test]
-fn a_step_that_differs_is_told_with_the_frame_and_the_field() {
+fn step_that_differs_is_told_with_the_frame_and_the_field() {
     let sim = play(
         |game, player| {
             if player == Player::Two {
@@ -108,7 +108,7 @@ fn first_states_that_differ_are_told_as_such() {
 }
 
 #[test]
-fn a_difference_after_the_last_checksum_is_found_by_the_verdict() {
+fn difference_after_the_last_checksum_is_found_by_the_verdict() {
     for on_desync in [OnDesync::Report, OnDesync::Stop] {
         let sim = play(
             |game, player| {
@@ -151,7 +151,7 @@ fn autopsy_completes_at_loss_and_reordering() {
 }
 
 #[test]
-fn the_config_says_whether_to_look_and_whether_to_stop() {
+fn config_says_whether_to_look_and_whether_to_stop() {
     let tamper: fn(&mut Faulty, Player) = |game, player| {
         if player == Player::Two {
             game.fault = Fault::Step { into: 100 };
@@ -179,7 +179,7 @@ fn the_config_says_whether_to_look_and_whether_to_stop() {
 }
 
 #[test]
-fn the_game_is_left_as_it_was() {
+fn game_is_left_as_it_was() {
     let sim = play(
         |game, player| {
             if player == Player::Two {
@@ -241,7 +241,7 @@ impl Game for Memory {
 }
 
 #[test]
-fn a_large_state_costs_a_few_kibibytes_to_compare() {
+fn large_state_costs_a_few_kibibytes_to_compare() {
     let build = |_| Memory { ram: vec![0; repeats(1 << 20)], frame: 0, flips: false };
     let play = Play { build, script: every_fourth };
     let mut sim = SimMatch::new(Setup::new(3, LINK), play);

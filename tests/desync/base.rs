@@ -146,7 +146,7 @@ fn base_from_recorded_states_tells_whose_fault_it_is() {
 }
 
 #[test]
-fn a_match_that_one_side_knows_of_is_a_base_for_large_states() {
+fn match_that_one_side_knows_of_is_a_base_for_large_states() {
     let play = Play { build: |_| Board::new(2_000), script: every_fourth };
     let tamper = |game: &mut Board, player| game.spoils = (player == Player::Two).then_some((10, 1));
     for hides in 0..2 {

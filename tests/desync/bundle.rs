@@ -48,7 +48,7 @@ impl Drop for Folder {
 }
 
 #[test]
-fn a_bundle_comes_back_from_the_disk_as_it_was() {
+fn bundle_comes_back_from_the_disk_as_it_was() {
     let folder = Folder::new("bundle");
     for bundle in bundles() {
         folder::write(&folder.0, &bundle.files().unwrap()).unwrap();
@@ -93,7 +93,7 @@ fn clean_rerun_tells_which_machine_was_wrong() {
 }
 
 #[test]
-fn the_report_is_json_that_another_reader_understands() {
+fn report_is_json_that_another_reader_understands() {
     let [bundle, _] = bundles();
     let facts = read_json(&json(&bundle));
     assert_eq!(facts["verdict"], "\"step\"");
@@ -118,7 +118,7 @@ fn the_report_is_json_that_another_reader_understands() {
 
 /// The report is for people, who may edit it without harm.
 #[test]
-fn a_bundle_is_read_from_its_facts_states_and_replay_alone() {
+fn bundle_is_read_from_its_facts_states_and_replay_alone() {
     let [bundle, _] = bundles();
     let edited = with(&files(&bundle), "report.txt", |_| "edited".to_owned());
     assert_eq!(Bundle::read(&edited).unwrap(), bundle);
@@ -294,7 +294,7 @@ fn every_broken_file_is_refused_with_its_reason() {
 }
 
 #[test]
-fn a_replay_of_another_match_makes_no_bundle() {
+fn replay_of_another_match_makes_no_bundle() {
     let [(autopsy, replay), _] = recorded(step_differs);
     let mut short = replay.clone();
     short.inputs.truncate(99);
@@ -315,7 +315,7 @@ fn a_replay_of_another_match_makes_no_bundle() {
 }
 
 #[test]
-fn a_folder_holds_plain_names_and_is_read_to_a_limit() {
+fn folder_holds_plain_names_and_is_read_to_a_limit() {
     let folder = Folder::new("plain");
     for name in ["../up", "a/b", "", "..", "c:\\d"] {
         let error = folder::write(&folder.0, &[("fine", b"x"), (name, b"x")]).expect_err(name);

@@ -53,7 +53,7 @@ fn for_every_case(mut check: impl FnMut(Player, u32, bool)) {
 }
 
 #[test]
-fn a_false_checksum_is_void_and_the_match_goes_on() {
+fn false_checksum_is_void_and_the_match_goes_on() {
     for_every_case(|seat, loss, confirms_lies| {
         let world = world_with_a_liar(seat, loss, &[120], confirms_lies, 8);
         let victim = machine(&world, 0);
@@ -68,7 +68,7 @@ fn a_false_checksum_is_void_and_the_match_goes_on() {
 }
 
 #[test]
-fn a_second_false_checksum_ends_the_match_and_names_the_liar() {
+fn second_false_checksum_ends_the_match_and_names_the_liar() {
     for_every_case(|seat, loss, confirms_lies| {
         let world = world_with_a_liar(seat, loss, &[120, 300], confirms_lies, 12);
         let victim = machine(&world, 0);
@@ -94,7 +94,7 @@ fn checksums_that_are_all_false_from_one_on_end_the_match() {
 }
 
 #[test]
-fn a_peer_that_withholds_its_notes_forfeits() {
+fn peer_that_withholds_its_notes_forfeits() {
     for seat in Player::BOTH {
         let mut setup = Setup::new(3, LINK);
         setup.configs[0].on_desync = OnDesync::Stop;
@@ -126,7 +126,7 @@ fn outside<const SECOND: bool>(game: &mut Faulty, player: Player) {
 
 /// On both machines, whichever is told first.
 #[test]
-fn a_damaged_state_ends_the_match_and_names_its_own_machine() {
+fn damaged_state_ends_the_match_and_names_its_own_machine() {
     for (faulty, tamper) in
         [(Player::One, touched::<false> as fn(&mut Faulty, Player)), (Player::Two, touched::<true>)]
     {

@@ -97,7 +97,7 @@ fn at(sorted: &[f64], percent: usize) -> f64 {
 }
 
 #[test]
-fn a_desync_is_noticed_within_a_cadence_and_a_round_trip() {
+fn desync_is_noticed_within_a_cadence_and_a_round_trip() {
     for cadence in [30, 10, 1] {
         let figures = measure(cadence, 0, 1.0);
         assert!(at(&figures.beyond, 100) <= 2.0, "cadence {cadence}");
@@ -106,7 +106,7 @@ fn a_desync_is_noticed_within_a_cadence_and_a_round_trip() {
 }
 
 #[test]
-fn a_desync_is_noticed_within_three_cadences_at_20_percent_loss() {
+fn desync_is_noticed_within_three_cadences_at_20_percent_loss() {
     let figures = measure(30, 20, 2.0);
     assert!(at(&figures.beyond, 99) <= 2.0);
     assert!(at(&figures.latency, 100) <= 90.0);

@@ -53,7 +53,7 @@ fn start_without_own_evidence_is_answered_and_tells_nothing() {
 }
 
 #[test]
-fn a_false_start_does_not_spoil_the_report_of_a_real_desync() {
+fn false_start_does_not_spoil_the_report_of_a_real_desync() {
     let talk = vec![start(120, 90)].into_iter().chain((0..400).map(|_| words(&[2, 0, 1], &[91]))).collect();
     for (what, lies) in [
         ("a start", vec![start(120, 90)]),
@@ -79,7 +79,7 @@ fn a_false_start_does_not_spoil_the_report_of_a_real_desync() {
 
 /// A peer that says something false, and then takes no part when there is something to look into.
 #[test]
-fn a_refuted_start_is_not_the_answer_to_ours() {
+fn refuted_start_is_not_the_answer_to_ours() {
     let mut world = world(Some(step_differs_at_400), Duration::from_secs(3), false_autopsy(), |_| {});
     world.run_until(Duration::from_secs(30));
     let [(_, autopsy)] = &told(&world)[..] else { panic!("{:?}", events(&world, 0)) };
@@ -90,7 +90,7 @@ fn a_refuted_start_is_not_the_answer_to_ours() {
 
 /// The peer notices in frame 120 and we in frame 150, because its checksum of frame 120 never comes.
 #[test]
-fn a_start_that_comes_a_cadence_early_is_answered() {
+fn start_that_comes_a_cadence_early_is_answered() {
     for on_desync in [OnDesync::Report, OnDesync::Stop] {
         for hides in 0..2 {
             let setup = Setup::new(9, LINK).configure(|config| config.on_desync = on_desync);
@@ -121,7 +121,7 @@ fn a_start_that_comes_a_cadence_early_is_answered() {
 /// The peer notices a difference in frame 120 that passes, and is answered, although nothing differs here. Another one in
 /// frame 240, when that autopsy is over, is looked into anew.
 #[test]
-fn a_difference_after_an_answer_has_an_autopsy_of_its_own() {
+fn difference_after_an_answer_has_an_autopsy_of_its_own() {
     let setup = Setup::new(9, LINK);
     let passing: fn(&mut Faulty, Player) = |game, player| {
         if player == Player::Two {

@@ -112,7 +112,7 @@ fn silent_peer_leaves_a_partial_autopsy_in_ten_seconds() {
 }
 
 #[test]
-fn a_machine_that_blames_itself_needs_no_answer_for_that() {
+fn machine_that_blames_itself_needs_no_answer_for_that() {
     let outside: fn(&mut Faulty, Player) = |game, player| {
         if player == Player::One {
             game.fault = Fault::Outside { from: 100 };

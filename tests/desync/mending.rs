@@ -74,7 +74,7 @@ fn assert_mended(sim: &SimMatch<Faulty>, faulty: usize, what: &str) {
 
 /// Both machines, bare and sealed, without and with loss, under every policy of saving, with barriers, pads and in lockstep.
 #[test]
-fn a_state_that_flips_once_is_mended() {
+fn state_that_flips_once_is_mended() {
     let mut played = 0;
     for seed in 0..repeats(160) {
         let draw = |of: u64, among: u64| seed / of % among;
@@ -130,7 +130,7 @@ fn no_cue_of_a_certain_frame_is_told_again() {
 }
 
 #[test]
-fn a_second_divergence_ends_the_match() {
+fn second_divergence_ends_the_match() {
     for loss in [0, 20] {
         let link = LinkConfig { loss: Chance::percent(loss), ..LINK };
         for (faulty, tamper) in TWICE.into_iter().enumerate() {
@@ -147,7 +147,7 @@ fn a_second_divergence_ends_the_match() {
 }
 
 #[test]
-fn a_step_that_differs_ends_the_match_as_under_stop() {
+fn step_that_differs_ends_the_match_as_under_stop() {
     for loss in [0, 20] {
         let link = LinkConfig { loss: Chance::percent(loss), ..LINK };
         let mut sim = sim_match(3, step_differs, link, mends);
@@ -204,7 +204,7 @@ fn replay_of_a_mended_match_verifies() {
 
 /// A peer that forges a checksum makes us step again once, and not a second time.
 #[test]
-fn a_forged_checksum_costs_one_bounded_mending() {
+fn forged_checksum_costs_one_bounded_mending() {
     for (forges, times, ends) in [
         // A difference that passes is not mended.
         (vec![120], 0, false),
@@ -259,7 +259,7 @@ fn mended_alone_changes_no_state() {
 
 /// A peer whose checksums are wrong and that never says that it has mended.
 #[test]
-fn a_peer_that_does_not_mend_ends_the_match() {
+fn peer_that_does_not_mend_ends_the_match() {
     let setup = Setup::new(3, LINK).configure(mends);
     let mut world = world_of(setup, ENDLESS, None, Duration::MAX, Vec::new());
     (world.machine_mut(1).forges, world.machine_mut(1).hides_mended) = (vec![120, 150, 180], true);

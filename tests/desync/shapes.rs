@@ -79,7 +79,7 @@ fn difference_before_its_checksum_is_found_by_resimulation() {
 }
 
 #[test]
-fn a_delay_that_changes_on_the_way_changes_nothing() {
+fn delay_that_changes_on_the_way_changes_nothing() {
     let mut sim = sim_match(6, step_differs, LINK, |_| {});
     sim.run_for(Duration::from_millis(1_200));
     for (id, delay) in [(0, 5), (1, 2)] {
@@ -239,7 +239,7 @@ fn autopsy_records_do_not_change_the_match() {
 
 /// A desync is told once, although the states go on to differ and more of them differ later.
 #[test]
-fn a_match_after_an_autopsy_tells_nothing_twice() {
+fn match_after_an_autopsy_tells_nothing_twice() {
     let mut setup = Setup::new(3, LINK);
     setup.seed = 3;
     let mut play = PLAY;

@@ -166,7 +166,7 @@ fn told(events: &[(u32, CueEvent)]) -> Vec<(u32, u32, rebout::CueChange)> {
 }
 
 #[test]
-fn a_cue_of_a_late_input_starts_late_and_says_how_late() {
+fn cue_of_a_late_input_starts_late_and_says_how_late() {
     let events = late(&[0, 0, 1, 0, 0, 0, 0, 0, 0, 0], 3);
     // Held in frame 2, known before frame 5; predicted to be held on until frame 3 arrives.
     let starts = events.iter().filter(|(_, event)| matches!(event.change, Start { .. }));
@@ -186,7 +186,7 @@ fn a_cue_of_a_late_input_starts_late_and_says_how_late() {
 }
 
 #[test]
-fn a_cue_that_moves_is_silent_within_the_limit() {
+fn cue_that_moves_is_silent_within_the_limit() {
     let inputs = |lit: usize| (0..12).map(|f| if f == lit { 4 } else { 0 }).collect::<Vec<u16>>();
     let mut game = Noisy::NEW;
     for (cue_moves_within, silent) in [(3, true), (2, false), (0, false)] {
@@ -249,7 +249,7 @@ fn asking_twice_in_one_frame_is_asking_once() {
 }
 
 #[test]
-fn a_second_match_knows_nothing_of_the_cues_of_the_first() {
+fn second_match_knows_nothing_of_the_cues_of_the_first() {
     let mut game = Noisy::NEW;
     let mut engine = Rollback::new(EngineConfig::default(), &game);
     engine.confirm(Player::One, Frame(0), Buttons(1)).unwrap();

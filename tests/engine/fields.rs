@@ -279,7 +279,7 @@ fn texts_queues_and_maps_are_hashed_as_the_page_says() {
 }
 
 #[test]
-fn a_large_queue_of_bytes_hashes_alike_wherever_its_ring_begins() {
+fn large_queue_of_bytes_hashes_alike_wherever_its_ring_begins() {
     let straight: VecDeque<u8> = (0..200).collect();
     let mut turned: VecDeque<u8> = (100..200).chain(0..100).collect();
     turned.rotate_left(100);
@@ -291,7 +291,7 @@ fn a_large_queue_of_bytes_hashes_alike_wherever_its_ring_begins() {
 }
 
 #[test]
-fn an_entry_of_a_map_is_named_by_its_key() {
+fn entry_of_a_map_is_named_by_its_key() {
     let left: BTreeMap<u16, (i32, i32)> = [(500, (1, 2)), (900, (3, 4))].into();
     let mut right = left.clone();
     right.get_mut(&900).unwrap().1 = 5;

@@ -110,7 +110,7 @@ impl Game for Plain {
 host!(PlainHost, Plain, Plain, |game| game);
 
 #[test]
-fn a_copy_game_writes_only_fields_and_step() {
+fn copy_game_writes_only_fields_and_step() {
     runs_everywhere(|| Plain { at: [0; 2], score: 0 }, PlainHost);
 }
 
@@ -178,7 +178,7 @@ impl Game for Archery {
 host!(ArcheryHost, Archery, ArcherySnapshot, |game| game);
 
 #[test]
-fn a_game_with_heap_memory_has_its_own_snapshot() {
+fn game_with_heap_memory_has_its_own_snapshot() {
     runs_everywhere(|| Archery { arrows: Vec::new(), hits: 0 }, ArcheryHost);
 }
 
@@ -294,7 +294,7 @@ impl Game for Bodies<'_> {
 host!(WorldHost, World, Vec<(i32, i32)>, |world| &mut Bodies(world));
 
 #[test]
-fn a_proxy_borrows_the_world_of_an_engine_for_one_call() {
+fn proxy_borrows_the_world_of_an_engine_for_one_call() {
     runs_everywhere(|| World { bodies: vec![(0, 1); 12], frames_drawn: 0 }, WorldHost);
 }
 
@@ -337,7 +337,7 @@ impl Game for Physics {
 host!(PhysicsHost, Physics, Physics, |game| game);
 
 #[test]
-fn a_world_of_floats_is_compared_bit_by_bit() {
+fn world_of_floats_is_compared_bit_by_bit() {
     runs_everywhere(Physics::new, PhysicsHost);
     let flipped = diverged(Play { build: |_| Physics::new(), script: every_fourth }, |game, player| {
         game.flips = player == Player::Two;
@@ -411,7 +411,7 @@ impl Game for Realm {
 host!(RealmHost, Realm, RealmSnapshot, |game| game);
 
 #[test]
-fn a_map_in_the_order_of_its_keys_names_an_entry_by_its_key() {
+fn map_in_the_order_of_its_keys_names_an_entry_by_its_key() {
     runs_everywhere(Realm::new, RealmHost);
     let flipped = diverged(Play { build: |_| Realm::new(), script: every_fourth }, |game, player| {
         game.flips = player == Player::Two;

@@ -59,7 +59,7 @@ fn seek_in_ten_minutes_resimulates_under_240_frames() {
 }
 
 #[test]
-fn a_seek_a_little_ahead_goes_on_from_where_it_is() {
+fn seek_a_little_ahead_goes_on_from_where_it_is() {
     let mut playback = loaded(2_000);
     playback.seek(Frame(1_230));
     assert_eq!(playback.seek(Frame(1_235)), 5);
@@ -80,7 +80,7 @@ fn loading_can_be_spread_and_shows_every_state_once() {
 }
 
 #[test]
-fn a_frame_that_is_not_loaded_yet_can_be_sought() {
+fn frame_that_is_not_loaded_yet_can_be_sought() {
     let (mut playback, states) = (Playback::new(Duel::new(SEED), recorded(700, u32::MAX)), states(700));
     playback.load(100, |_, _| {});
     assert_eq!(playback.seek(Frame(450)), 350);
@@ -102,7 +102,7 @@ fn few_snapshots_cost_more_steps_and_reach_the_same_states() {
 }
 
 #[test]
-fn the_first_checksum_that_differs_is_named() {
+fn first_checksum_that_differs_is_named() {
     let mut playback = Playback::new(Duel::new(SEED), recorded(700, 300));
     while !playback.load(100, |_, _| {}) {}
     let Err(VerifyError::Checksum { frame, .. }) = playback.verified() else { panic!("not noticed") };
@@ -143,7 +143,7 @@ fn cues_of_a_step_are_told_and_those_of_a_seek_are_not() {
 }
 
 #[test]
-fn a_cut_recording_is_shown_from_its_start() {
+fn cut_recording_is_shown_from_its_start() {
     let recording = recorded(700, u32::MAX);
     let header = Header { start_frame: Frame(250), ..recording.header().clone() };
     let cut = recording.write_version_2(&header, Frame(500), Vec::new()).unwrap();

@@ -168,7 +168,7 @@ fn step_both(seed: u32, inputs: impl IntoIterator<Item = Inputs>) -> Text {
 }
 
 #[test]
-fn the_text_reaches_the_golden_value_too() {
+fn text_reaches_the_golden_value_too() {
     assert_eq!(step_both(1, (0..1000).map(games::playground::script::golden)).checksum(), 0x41B7_3DB7);
 }
 
@@ -217,7 +217,7 @@ fn face_to_face() -> Playground {
 }
 
 #[test]
-fn an_attack_hits_once_for_25_and_stuns_for_20_frames() {
+fn attack_hits_once_for_25_and_stuns_for_20_frames() {
     let mut game = face_to_face();
     assert_eq!(hold_buttons(&mut game, ATTACK, Buttons::NONE, 1), [1, 0]);
     let [one, two] = game.fighters;
@@ -237,7 +237,7 @@ fn two_attacks_in_one_frame_both_land() {
 }
 
 #[test]
-fn an_attack_reaches_to_just_below_1300_and_not_behind() {
+fn attack_reaches_to_just_below_1300_and_not_behind() {
     for (apart, back, hits) in
         [(1_299, false, 1), (1_300, false, 0), (1, false, 1), (0, false, 0), (600, true, 0)]
     {
@@ -253,7 +253,7 @@ fn an_attack_reaches_to_just_below_1300_and_not_behind() {
 }
 
 #[test]
-fn a_fifth_hit_changes_nothing_but_the_stun() {
+fn fifth_hit_changes_nothing_but_the_stun() {
     let mut game = face_to_face();
     let hits: usize = (0..5).map(|_| hold_buttons(&mut game, ATTACK, Buttons::NONE, 30)[0]).sum();
     assert_eq!((hits, game.fighters[1].hp), (5, 0));

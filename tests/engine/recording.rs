@@ -59,7 +59,7 @@ fn recorded_at(level: Level, frames: u32) -> (Vec<u8>, Vec<Inputs>) {
 }
 
 #[test]
-fn a_recorded_match_is_read_back_with_everything_told_about_it() {
+fn recorded_match_is_read_back_with_everything_told_about_it() {
     let (file, inputs) = recorded(250);
     let recording = Recording::open(file).unwrap();
     assert_eq!((recording.version(), recording.frames(), recording.tail()), (2, 250, Tail::Whole));
@@ -157,7 +157,7 @@ fn ten_minutes_of_bots_are_under_40_kib() {
 }
 
 #[test]
-fn a_state_that_differs_is_named_by_its_frame() {
+fn state_that_differs_is_named_by_its_frame() {
     let (file, mut inputs) = recorded(250);
     let recording = Recording::open(file).unwrap();
     let mut other = Duel::new(999);
@@ -257,7 +257,7 @@ fn first_state_is_in_version_2_and_refused_by_version_1() {
 }
 
 #[test]
-fn a_stream_takes_each_frame_once_and_in_order() {
+fn stream_takes_each_frame_once_and_in_order() {
     let mut recorder = StreamRecorder::new(&Header::new(1), Vec::new()).unwrap();
     let inputs = Inputs::from([Buttons(1), Buttons(2)]);
     recorder.record(Frame(0), inputs).unwrap();
@@ -270,7 +270,7 @@ fn a_stream_takes_each_frame_once_and_in_order() {
 }
 
 #[test]
-fn the_events_of_a_session_are_kept() {
+fn events_of_a_session_are_kept() {
     let mut recorder = StreamRecorder::new(&Header::new(1), Vec::new()).unwrap();
     (0..90).for_each(|frame| recorder.record(Frame(frame), Inputs::default()).unwrap());
     for event in [
@@ -294,7 +294,7 @@ fn the_events_of_a_session_are_kept() {
 }
 
 #[test]
-fn the_header_of_a_match_has_the_delay_of_each_seat() {
+fn header_of_a_match_has_the_delay_of_each_seat() {
     let mut setup = Setup::new(3, LinkConfig::new(Duration::from_millis(20)));
     setup.configs[0].rollback.delay_frames = Some(1);
     setup.configs[1].rollback.delay_frames = Some(4);
@@ -365,7 +365,7 @@ impl Write for Full {
 }
 
 #[test]
-fn a_writer_that_fails_is_told_once_and_the_match_goes_on() {
+fn writer_that_fails_is_told_once_and_the_match_goes_on() {
     let mut recorder = StreamRecorder::new(&Header::new(1), Full(150)).unwrap();
     let mut told = Vec::new();
     for frame in 0..3_000 {
@@ -377,7 +377,7 @@ fn a_writer_that_fails_is_told_once_and_the_match_goes_on() {
 }
 
 #[test]
-fn a_chunk_may_end_with_its_only_change_or_have_none() {
+fn chunk_may_end_with_its_only_change_or_have_none() {
     let inputs = |frame: u32| Inputs::from([Buttons(frame as u16 / 61), Buttons(1)]);
     let mut recorder = StreamRecorder::new(&Header::new(1), Vec::new()).unwrap();
     (0..1_000).for_each(|frame| recorder.record(Frame(frame), inputs(frame)).unwrap());

@@ -29,7 +29,7 @@ fn opened(chunks: &[&[u8]]) -> Recording {
 const GOOD: &[u8] = &[1, 3, 3, 0, 5, 3, 0b010, 1, 2 << 2 | 3, 0b100, 0x80];
 
 #[test]
-fn a_record_that_keeps_every_rule_is_taken() {
+fn record_that_keeps_every_rule_is_taken() {
     let recording = opened(&[GOOD, &[2, 3, 1, 2, 3, 4], &[3, 0, 5, 1, 0], &[4, 0, 5]]);
     assert_eq!((recording.tail(), recording.frames()), (Tail::Whole, 3));
     let before = Inputs::from([Buttons(5), Buttons(0x100)]);
@@ -82,7 +82,7 @@ fn bad_record_ends_the_recording_before_its_chunk() {
 }
 
 #[test]
-fn a_file_has_at_most_16_million_frames() {
+fn file_has_at_most_16_million_frames() {
     let full: Vec<&[u8]> = vec![&[1, 0x80, 0x08, 0]; 16_384];
     let recording = opened(&full);
     assert_eq!((recording.frames(), recording.tail()), (1 << 24, Tail::Open));

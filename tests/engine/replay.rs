@@ -41,7 +41,7 @@ fn golden_with(at: usize, bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn the_published_file_is_read_and_written_byte_for_byte() {
+fn published_file_is_read_and_written_byte_for_byte() {
     assert_eq!(Replay::decode(&GOLDEN).unwrap(), golden());
     assert_eq!(Replay::read(&mut &GOLDEN[..]).unwrap(), golden());
     assert_eq!(written(&golden()), GOLDEN);
@@ -83,7 +83,7 @@ fn every_byte_of_the_header_matters_but_the_seed() {
 }
 
 #[test]
-fn a_changed_bit_of_the_contents_is_noticed() {
+fn changed_bit_of_the_contents_is_noticed() {
     for at in HEADER_LEN..GOLDEN.len() {
         for bit in 0..8 {
             let mut file = GOLDEN;
@@ -94,7 +94,7 @@ fn a_changed_bit_of_the_contents_is_noticed() {
 }
 
 #[test]
-fn a_file_of_any_other_length_is_refused() {
+fn file_of_any_other_length_is_refused() {
     for len in 0..HEADER_LEN {
         assert_eq!(refusal(&GOLDEN[..len]), format!("length: {len} bytes are too few for the header of 32"));
     }
@@ -123,12 +123,12 @@ impl Read for Dribble<'_> {
 }
 
 #[test]
-fn a_reader_may_give_a_byte_at_a_time() {
+fn reader_may_give_a_byte_at_a_time() {
     assert_eq!(Replay::read(&mut Dribble { bytes: &GOLDEN, interrupt: false }).unwrap(), golden());
 }
 
 #[test]
-fn a_reader_that_fails_says_why() {
+fn reader_that_fails_says_why() {
     struct Broken;
     impl Read for Broken {
         fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
@@ -139,7 +139,7 @@ fn a_reader_that_fails_says_why() {
 }
 
 #[test]
-fn a_reader_is_read_no_further_than_the_file_it_promises() {
+fn reader_is_read_no_further_than_the_file_it_promises() {
     // An endless stream: one byte beyond the promised end is enough to refuse it.
     let mut endless = GOLDEN[..].chain(io::repeat(0));
     assert_eq!(
@@ -185,7 +185,7 @@ proptest! {
 }
 
 #[test]
-fn a_match_with_late_inputs_is_recorded_as_it_was_in_the_end() {
+fn match_with_late_inputs_is_recorded_as_it_was_in_the_end() {
     let (seed, inputs) = (7, games::playground::script::fight(7, 500).unwrap());
     let mut game = Playground::new(seed).unwrap();
     let mut engine = Rollback::new(EngineConfig::default(), &game);
@@ -235,7 +235,7 @@ fn recorder_that_missed_a_frame_keeps_the_frames_before_it() {
 }
 
 #[test]
-fn a_recorder_takes_each_frame_once_and_in_order() {
+fn recorder_takes_each_frame_once_and_in_order() {
     let inputs = |frame: u32| Inputs::from([Buttons(frame as u16), Buttons(7)]);
     let mut recorder = Recorder::with_capacity(1, 10);
     let refused = recorder.record(Frame(1), inputs(1)).unwrap_err();
@@ -275,7 +275,7 @@ fn settled_frames_that_are_recorded_twice_are_refused() {
 }
 
 #[test]
-fn a_recorder_takes_as_many_frames_as_a_file_may_have() {
+fn recorder_takes_as_many_frames_as_a_file_may_have() {
     let mut recorder = Recorder::with_capacity(1, MAX_FRAMES);
     let inputs = Inputs::from([Buttons(1); 2]);
     (0..MAX_FRAMES).for_each(|frame| recorder.record(Frame(frame), inputs).unwrap());
@@ -293,7 +293,7 @@ fn scripted() -> Replay {
 }
 
 #[test]
-fn a_replay_is_verified_against_known_checksums() {
+fn replay_is_verified_against_known_checksums() {
     let start = || Playground::new(1).unwrap();
     let known = [(Frame(0), 0xA54E_A31A), (Frame(1000), 0x41B7_3DB7)];
     assert_eq!(verify(&scripted(), &mut start(), known), Ok(2));
@@ -311,7 +311,7 @@ fn a_replay_is_verified_against_known_checksums() {
 }
 
 #[test]
-fn a_verification_that_proves_nothing_fails() {
+fn verification_that_proves_nothing_fails() {
     let run = |expected: &[(u32, u32)]| {
         let expected = expected.iter().map(|(frame, checksum)| (Frame(*frame), *checksum));
         verify(&scripted(), &mut Playground::new(1).unwrap(), expected)

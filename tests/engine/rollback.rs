@@ -46,20 +46,20 @@ fn lagged(inputs: &[Inputs], lag: usize, config: EngineConfig) -> (Playground, R
 }
 
 #[test]
-fn the_golden_value_is_reached_directly() {
+fn golden_value_is_reached_directly() {
     let inputs: Vec<Inputs> = (0..1000).map(games::playground::script::golden).collect();
     assert_eq!(*direct(1, &inputs).last().unwrap(), 0x41B7_3DB7);
 }
 
 #[test]
-fn the_start_states_have_their_published_checksums() {
+fn start_states_have_their_published_checksums() {
     assert_eq!(direct(1, &[]), [0xA54E_A31A]);
     assert_eq!(direct(7, &[]), [0x9F4E_99A8]);
     assert_eq!(Playground::new(0), None);
 }
 
 #[test]
-fn the_golden_value_is_reached_at_every_lag_under_every_policy() {
+fn golden_value_is_reached_at_every_lag_under_every_policy() {
     let inputs: Vec<Inputs> = (0..1000).map(games::playground::script::golden).collect();
     for prediction in POLICIES {
         for lag in 0..=8 {
@@ -183,7 +183,7 @@ proptest! {
     }
 
     #[test]
-    fn a_second_match_in_the_same_memory_is_like_one_in_new_memory(a in schedules(), b in schedules()) {
+    fn second_match_in_the_same_memory_is_like_one_in_new_memory(a in schedules(), b in schedules()) {
         let game = Playground::new(a.seed).unwrap();
         let mut engine = Rollback::new(config(a.window, POLICIES[a.policy]), &game);
         run(&mut engine, &a, &direct(a.seed, &a.inputs));
@@ -197,7 +197,7 @@ proptest! {
     }
 
     #[test]
-    fn the_delay_can_change_at_any_time_without_a_gap(
+    fn delay_can_change_at_any_time_without_a_gap(
         presses in prop::collection::vec((0_u32..12, any::<u16>()), 1..150)
     ) {
         let mut game = Playground::new(1).unwrap();
@@ -236,7 +236,7 @@ fn scripted_players_hit_each_other_whatever_the_seed() {
 }
 
 #[test]
-fn a_conflicting_input_is_refused_and_changes_nothing() {
+fn conflicting_input_is_refused_and_changes_nothing() {
     let mut game = Playground::new(1).unwrap();
     let mut engine = Rollback::new(EngineConfig::default(), &game);
     for frame in 0..4 {
@@ -287,7 +287,7 @@ fn custom_prediction_sees_four_confirmed_inputs_newest_first() {
 }
 
 #[test]
-fn an_input_that_leaves_a_gap_is_refused() {
+fn input_that_leaves_a_gap_is_refused() {
     let game = Playground::new(1).unwrap();
     let mut engine = Rollback::new(EngineConfig::default(), &game);
     assert_eq!(
@@ -318,7 +318,7 @@ fn inputs_far_ahead_are_refused_and_none_is_lost() {
 }
 
 #[test]
-fn a_full_window_stalls_until_an_input_comes() {
+fn full_window_stalls_until_an_input_comes() {
     let mut game = Playground::new(1).unwrap();
     let mut engine = Rollback::new(config(3, Prediction::RepeatLast), &game);
     for frame in 0..10 {
@@ -337,7 +337,7 @@ fn a_full_window_stalls_until_an_input_comes() {
 }
 
 #[test]
-fn a_frame_waits_for_a_player_exactly_when_the_window_is_full() {
+fn frame_waits_for_a_player_exactly_when_the_window_is_full() {
     for window in [0, 1, 3, MAX_WINDOW] {
         let mut game = Playground::new(1).unwrap();
         let mut engine = Rollback::new(config(window, Prediction::RepeatLast), &game);
@@ -357,7 +357,7 @@ fn a_frame_waits_for_a_player_exactly_when_the_window_is_full() {
 }
 
 #[test]
-fn a_rollback_while_stalled_mends_the_state_that_is_shown() {
+fn rollback_while_stalled_mends_the_state_that_is_shown() {
     let mut game = Playground::new(1).unwrap();
     let mut engine = Rollback::new(config(2, Prediction::RepeatLast), &game);
     engine.advance(&mut game);
@@ -368,7 +368,7 @@ fn a_rollback_while_stalled_mends_the_state_that_is_shown() {
 }
 
 #[test]
-fn a_window_above_the_greatest_is_taken_as_the_greatest() {
+fn window_above_the_greatest_is_taken_as_the_greatest() {
     let game = Playground::new(1).unwrap();
     assert_eq!(Rollback::new(config(u32::MAX, Prediction::RepeatLast), &game).window(), MAX_WINDOW);
 }
@@ -394,7 +394,7 @@ impl Game for FirstPress {
 }
 
 #[test]
-fn a_match_ends_in_its_first_confirmed_finished_state() {
+fn match_ends_in_its_first_confirmed_finished_state() {
     use rebout::CueChange::{Cancel, Confirm};
     let mut game = FirstPress { frame: 0, pressed: false };
     let mut engine = Rollback::new(config(8, Prediction::RepeatLast), &game);
@@ -425,7 +425,7 @@ fn a_match_ends_in_its_first_confirmed_finished_state() {
 }
 
 #[test]
-fn a_predicted_finish_does_not_end_the_match() {
+fn predicted_finish_does_not_end_the_match() {
     let mut game = FirstPress { frame: 0, pressed: false };
     let always = Prediction::Custom(|_, _| Buttons(1).into());
     let mut engine = Rollback::new(config(8, always), &game);

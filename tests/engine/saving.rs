@@ -212,7 +212,7 @@ fn cost(saving: Saving, lag: u32, change_every: u32) -> [u32; 3] {
 }
 
 #[test]
-fn a_sparse_policy_saves_once_a_rollback_and_once_in_a_window() {
+fn sparse_policy_saves_once_a_rollback_and_once_in_a_window() {
     assert_eq!(cost(Saving::Every, 8, 1), [600 + 8 * 591, 600 + 7 * 591, 591]);
     let [steps, saves, restores] = cost(Saving::Sparse, 8, 1);
     assert!(steps <= 600 + 9 * 591 && (591..=620).contains(&saves) && restores == 591, "{steps} {saves}");
@@ -221,7 +221,7 @@ fn a_sparse_policy_saves_once_a_rollback_and_once_in_a_window() {
 }
 
 #[test]
-fn a_caller_that_needs_every_frame_gets_every_frame() {
+fn caller_that_needs_every_frame_gets_every_frame() {
     let mut game = Counted::new(u32::MAX);
     let config = EngineConfig { saving: Saving::Sparse, cadence_frames: 1, ..EngineConfig::default() };
     let mut engine = Rollback::new(config, &game);

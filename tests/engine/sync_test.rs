@@ -95,7 +95,7 @@ fn differing(error: &SyncTestError) -> Vec<&str> {
 }
 
 #[test]
-fn a_game_without_a_mistake_passes() {
+fn game_without_a_mistake_passes() {
     let mut game = Mistaken::new(Ball::kick);
     let report = run(&mut game, 500, changing_inputs).unwrap();
     assert_eq!(report.frames, 500);
@@ -108,7 +108,7 @@ fn a_game_without_a_mistake_passes() {
 }
 
 #[test]
-fn a_counter_outside_the_state_is_found() {
+fn counter_outside_the_state_is_found() {
     let mut steps = 0;
     let step = |ball: &mut Ball, inputs| {
         steps += 1;
@@ -134,7 +134,7 @@ fn randomness_outside_the_state_is_found() {
 }
 
 #[test]
-fn a_step_that_depends_on_how_often_it_was_called_is_found() {
+fn step_that_depends_on_how_often_it_was_called_is_found() {
     thread_local!(static CALLED: Cell<bool> = const { Cell::new(false) });
     // Something is set up in the first call, as caches are.
     let step = |ball: &mut Ball, inputs| {
@@ -183,7 +183,7 @@ impl Game for Forgetful {
 }
 
 #[test]
-fn a_field_that_is_not_restored_is_named() {
+fn field_that_is_not_restored_is_named() {
     let mut game = Forgetful { ball: Ball::NEW, saves_speed: true, restores_speed: false };
     let error = run(&mut game, 500, changing_inputs).unwrap_err();
     assert!(matches!(error, SyncTestError::Restore { .. }), "{error}");
@@ -195,7 +195,7 @@ fn a_field_that_is_not_restored_is_named() {
 }
 
 #[test]
-fn a_field_that_is_not_saved_is_found_by_what_it_does() {
+fn field_that_is_not_saved_is_found_by_what_it_does() {
     let mut game = Forgetful { ball: Ball::NEW, saves_speed: false, restores_speed: true };
     let error = run(&mut game, 500, changing_inputs).unwrap_err();
     assert_eq!(differing(&error), ["x"], "{error}");
@@ -231,7 +231,7 @@ impl Game for Partial {
 }
 
 #[test]
-fn a_field_that_the_snapshot_lacks_is_found_by_what_it_does() {
+fn field_that_the_snapshot_lacks_is_found_by_what_it_does() {
     let error = run(&mut Partial { ball: Ball::NEW, wind: 0 }, 500, changing_inputs).unwrap_err();
     assert_eq!(differing(&error), ["bounces"]);
 }
@@ -276,7 +276,7 @@ impl Game for Blind {
 }
 
 #[test]
-fn a_difference_that_the_checksum_does_not_see_is_found() {
+fn difference_that_the_checksum_does_not_see_is_found() {
     let plain = Twins { count: 3, signs: [1, 2] };
     let flipped = Twins { signs: [1 ^ 0x8000_0000, 2 ^ 0x8000_0000], ..plain };
     assert_eq!(checksum(&plain), checksum(&flipped), "the blind spot of word-wise FNV");
@@ -287,7 +287,7 @@ fn a_difference_that_the_checksum_does_not_see_is_found() {
 }
 
 #[test]
-fn a_failure_can_be_repeated_from_its_seed() {
+fn failure_can_be_repeated_from_its_seed() {
     let find = |seed| {
         let mut calls = 0;
         let step = |ball: &mut Ball, inputs| {
@@ -305,7 +305,7 @@ fn a_failure_can_be_repeated_from_its_seed() {
 }
 
 #[test]
-fn a_run_in_which_no_input_changed_proves_nothing() {
+fn run_in_which_no_input_changed_proves_nothing() {
     let mut game = Mistaken::new(Ball::kick);
     let error = run(&mut game, 300, |_| Inputs::from([Buttons(1), Buttons(0)])).unwrap_err();
     assert_eq!(error, SyncTestError::InputsNeverChanged { frames: 300 });
@@ -313,13 +313,13 @@ fn a_run_in_which_no_input_changed_proves_nothing() {
 }
 
 #[test]
-fn a_run_of_no_frames_proves_nothing() {
+fn run_of_no_frames_proves_nothing() {
     let mut game = Mistaken::new(Ball::kick);
     assert_eq!(run(&mut game, 0, changing_inputs), Err(SyncTestError::InputsNeverChanged { frames: 0 }));
 }
 
 #[test]
-fn a_run_in_which_the_state_hardly_changed_proves_nothing() {
+fn run_in_which_the_state_hardly_changed_proves_nothing() {
     let step = |ball: &mut Ball, inputs: Inputs| {
         ball.x = (ball.x + i32::from(inputs[Player::One].buttons().0 == 4)).min(5);
     };
@@ -328,14 +328,14 @@ fn a_run_in_which_the_state_hardly_changed_proves_nothing() {
 }
 
 #[test]
-fn a_run_in_which_no_input_mattered_proves_nothing() {
+fn run_in_which_no_input_mattered_proves_nothing() {
     let step = |ball: &mut Ball, _: Inputs| ball.x += 1;
     let error = run(&mut Mistaken::new(step), 320, changing_inputs).unwrap_err();
     assert_eq!(error, SyncTestError::InputsWithoutEffect { trials: 20 });
 }
 
 #[test]
-fn a_fixed_depth_goes_back_by_it_every_frame() {
+fn fixed_depth_goes_back_by_it_every_frame() {
     let mut game = Mistaken::new(Ball::kick);
     let mut test = SyncTest::with_fixed_depth(&game, 7);
     for frame in 0..100 {
@@ -431,7 +431,7 @@ fn bug_visible_only_when_a_frame_is_undone_is_found_at_once() {
 }
 
 #[test]
-fn a_depth_beyond_the_greatest_is_taken_as_the_greatest() {
+fn depth_beyond_the_greatest_is_taken_as_the_greatest() {
     let mut game = Mistaken::new(Ball::kick);
     let most = u64::from(SyncTest::<Ball>::MAX_DEPTH);
     let mut test = SyncTest::with_fixed_depth(&game, u32::MAX);

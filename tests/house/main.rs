@@ -227,7 +227,7 @@ fn only_net_has_a_socket_a_clock_a_disk_or_a_thread() {
 }
 
 #[test]
-fn the_library_forbids_unsafe_code() {
+fn library_forbids_unsafe_code() {
     let sources = sources();
     let library = sources.iter().find(|source| source.room == "lib").unwrap();
     assert!(library.code.contains("#![forbid(unsafe_code)]"));
@@ -271,7 +271,7 @@ fn test_and_tool_files_have_bounded_lengths() {
 const MAX_EMBEDDER_LINES: usize = 150;
 
 #[test]
-fn an_embedder_needs_few_lines() {
+fn embedder_needs_few_lines() {
     let lines: usize = files("tests/embedder").iter().map(|(_, text)| text.lines().count()).sum();
     assert!((60..MAX_EMBEDDER_LINES).contains(&lines), "{lines} lines");
 }

@@ -144,14 +144,14 @@ fn commands_on_the_pages_name_targets_that_exist() {
 
 /// The stress test on the page about determinism is the one of the embedder's package, which is compiled and run.
 #[test]
-fn the_stress_test_on_the_page_is_the_embedders() {
+fn stress_test_on_the_page_is_the_embedders() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let source = std::fs::read_to_string(root.join("tests/embedder/src/lib.rs")).unwrap();
-    let (_, test) = source.split_once("fn the_race_desyncs_on_no_link").expect("the test");
+    let (_, test) = source.split_once("fn race_desyncs_on_no_link").expect("the test");
     let lines: Vec<&str> = test.lines().take(4).map(str::trim).collect();
     assert!(lines[1].contains("Stress::new(") && lines[3] == "}", "{lines:?}");
     let text = std::fs::read_to_string(root.join("docs/DETERMINISM.md")).unwrap();
-    let (_, shown) = text.split_once("fn the_race_desyncs_on_no_link").expect("the test on the page");
+    let (_, shown) = text.split_once("fn race_desyncs_on_no_link").expect("the test on the page");
     let shown: Vec<&str> = shown.lines().take(4).map(str::trim).collect();
     assert_eq!(shown, lines);
 }

@@ -228,7 +228,7 @@ fn structs(code: &str) -> Vec<(&str, &str)> {
 }
 
 #[test]
-fn a_part_is_touched_through_its_calls_only() {
+fn part_is_touched_through_its_calls_only() {
     let sources = sources();
     for &(path, part) in PARTS {
         let source = sources.iter().find(|source| source.path == Path::new(path)).expect(path);

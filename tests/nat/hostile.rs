@@ -133,7 +133,7 @@ fn eavesdropper_cannot_take_over_a_room() {
 }
 
 #[test]
-fn a_recorded_registration_does_not_bring_a_moved_host_back() {
+fn recorded_registration_does_not_bring_a_moved_host_back() {
     let mut meeting = Meeting::new(1, config());
     meeting.world.network_mut().record(Recording::Full);
     let nat = meeting.world.network_mut().add_nat([198, 51, 100, 7].into(), NatKind::PortRestricted);
@@ -184,7 +184,7 @@ fn only_the_host_of_a_guest_answers_it() {
 }
 
 #[test]
-fn a_flood_of_rooms_is_bounded_and_leaves_open_rooms_alone() {
+fn flood_of_rooms_is_bounded_and_leaves_open_rooms_alone() {
     let limits =
         RendezvousConfig { max_rooms: 40, max_rooms_per_source: 8, max_requests_per_source: 250, ..config() };
     let mut desk = Desk::new(limits);
@@ -419,7 +419,7 @@ fn another_version_is_refused_by_name() {
 
 /// Somebody who knows both addresses, and not the nonces.
 #[test]
-fn a_blind_forger_of_answers_is_not_believed() {
+fn blind_forger_of_answers_is_not_believed() {
     let mut meeting = Meeting::new(1, config());
     let joiner = meeting.join(9);
     let (init, resp) = (init(66), resp(&init(66)));
@@ -448,7 +448,7 @@ fn a_blind_forger_of_answers_is_not_believed() {
 
 /// A server, or somebody on the way to it, that answers with a RESP of its own first.
 #[test]
-fn a_wrong_answer_does_not_keep_out_the_right_one() {
+fn wrong_answer_does_not_keep_out_the_right_one() {
     let mut post = JoinRequest::new(server_addr(), [1; 16], Randomness::Seeded(1)).unwrap();
     let mut buf = [0; MAX_DATAGRAM];
     assert!(post.post(&init(9)));
@@ -472,7 +472,7 @@ fn a_wrong_answer_does_not_keep_out_the_right_one() {
 }
 
 #[test]
-fn a_crowd_of_rooms_is_served() {
+fn crowd_of_rooms_is_served() {
     let mut meeting = Meeting::new(1, config());
     for id in 100..150 {
         meeting.world.add(addr(id), Clock::default(), ms(u64::from(id)), Party::host(id));

@@ -86,7 +86,7 @@ fn two_players_behind_one_router_without_hairpin_play_directly() {
 }
 
 #[test]
-fn a_run_is_a_function_of_its_seed() {
+fn run_is_a_function_of_its_seed() {
     let plan = Plan::new(Router::Cone, Router::Symmetric);
     let run = || {
         let mut internet = Internet::new(plan);
@@ -121,7 +121,7 @@ fn manual_signalling_waits_for_slow_players() {
 }
 
 #[test]
-fn a_host_is_told_that_the_server_has_no_room() {
+fn host_is_told_that_the_server_has_no_room() {
     let mut config = config();
     config.max_rooms = 0;
     let mut server = RendezvousServer::new(config, Randomness::Seeded(1)).unwrap();

@@ -223,7 +223,7 @@ fn forged_candidates_draw_few_checks_and_block_nobody() {
 }
 
 #[test]
-fn a_host_whose_guests_never_came_gives_its_allocation_back() {
+fn host_whose_guests_never_came_gives_its_allocation_back() {
     let mut internet = Internet::new(Plan::new(Router::Cone, Router::Cone));
     internet.world.stop(JOINER);
     internet.world.network_mut().record(Recording::Full);
@@ -325,7 +325,7 @@ fn rendezvous_and_relay_see_no_name_and_no_lan_address() {
 }
 
 #[test]
-fn a_rendezvous_that_is_silent_is_reported() {
+fn rendezvous_that_is_silent_is_reported() {
     let plan = Plan::new(Router::Cone, Router::Cone);
     let mut internet = lying(plan, |_, _| false);
     let why = NoWay::RendezvousSilent { server: rendezvous_addr() };
@@ -336,7 +336,7 @@ fn a_rendezvous_that_is_silent_is_reported() {
 }
 
 #[test]
-fn a_rendezvous_that_withholds_signals_is_reported() {
+fn rendezvous_that_withholds_signals_is_reported() {
     let plan = Plan::new(Router::Cone, Router::Cone);
     let mut internet = lying(plan, |_, datagram| !matches!(decode(datagram), Ok(Packet::Deliver(_))));
     let silent = Progress::NoWay { why: NoWay::HostSilent };
@@ -415,7 +415,7 @@ fn rendezvous_naming_wrong_addresses_stops_no_match() {
 }
 
 #[test]
-fn a_rendezvous_that_names_the_peer_as_the_relay_stops_no_match() {
+fn rendezvous_that_names_the_peer_as_the_relay_stops_no_match() {
     let players = [at("203.0.113.1:7000"), at("203.0.113.2:7010")];
     for deceived in [vec![HOST], vec![JOINER], vec![HOST, JOINER]] {
         let plan = Plan { frames: 400, ..Plan::new(Router::Open, Router::Open) };

@@ -22,7 +22,7 @@ fn names(internet: &Internet) -> [&'static str; 2] {
 }
 
 #[test]
-fn a_match_returns_to_the_direct_path_when_it_works_again() {
+fn match_returns_to_the_direct_path_when_it_works_again() {
     let mut internet = Internet::new(Plan { frames: 6_000, ..Plan::new(Router::Open, Router::Open) });
     internet.begin();
     internet.run_for(ms(1_000));
@@ -50,7 +50,7 @@ fn cut_off(internet: &mut Internet) {
 }
 
 #[test]
-fn an_outage_of_29_s_is_waited_for_on_every_path() {
+fn outage_of_29_s_is_waited_for_on_every_path() {
     for (router, path) in [(Router::Open, "direct"), (Router::Cone, "direct"), (Router::Symmetric, "relayed")]
     {
         let plan = Plan { frames: 600, ..Plan::new(router, router) };
@@ -103,7 +103,7 @@ fn spare_path_is_back_after_a_restart_of_the_relay() {
 }
 
 #[test]
-fn a_rebind_costs_one_new_search_and_then_nothing() {
+fn rebind_costs_one_new_search_and_then_nothing() {
     for forgetful in [HOST, JOINER] {
         let mut internet = Internet::new(Plan { frames: 6_000, ..Plan::new(Router::Cone, Router::Cone) });
         internet.begin();
@@ -150,7 +150,7 @@ fn sources_behind_the_relay_do_not_evict_the_path_in_use() {
 }
 
 #[test]
-fn a_peer_without_a_relay_gets_no_permission_on_ours() {
+fn peer_without_a_relay_gets_no_permission_on_ours() {
     let plan =
         Plan { relays: [RelayPolicy::Allow, RelayPolicy::Never], ..Plan::new(Router::Cone, Router::Cone) };
     let mut internet = Internet::new(plan);
@@ -194,7 +194,7 @@ fn manual_search_time_counts_from_the_answer() {
 }
 
 #[test]
-fn a_host_at_a_rendezvous_makes_no_offer() {
+fn host_at_a_rendezvous_makes_no_offer() {
     let mut internet = Internet::new(Plan::new(Router::Open, Router::Open));
     let Node::Player(host) = internet.world.machine_mut(HOST) else { panic!("no player") };
     let (nat, seal) = host.layers();

@@ -71,7 +71,7 @@ fn mapping_that_expires_under_a_relayed_match_is_bridged() {
 }
 
 #[test]
-fn a_relay_that_dies_beside_a_direct_path_changes_nothing() {
+fn relay_that_dies_beside_a_direct_path_changes_nothing() {
     let plan = Plan { frames: 1_200, ..Plan::new(Router::Cone, Router::Cone) };
     let mut internet = Internet::new(plan);
     internet.begin();
@@ -83,7 +83,7 @@ fn a_relay_that_dies_beside_a_direct_path_changes_nothing() {
 }
 
 #[test]
-fn a_relay_that_dies_under_a_match_is_reported() {
+fn relay_that_dies_under_a_match_is_reported() {
     let plan = Plan { frames: 6_000, ..Plan::new(Router::Symmetric, Router::Symmetric) };
     let mut internet = Internet::new(plan);
     internet.begin();
@@ -221,7 +221,7 @@ fn both_may_play_through_the_relay_only() {
 }
 
 #[test]
-fn a_relayed_packet_costs_four_bytes_more() {
+fn relayed_packet_costs_four_bytes_more() {
     let plan = Plan { relays: [RelayPolicy::Only; 2], frames: 900, ..Plan::new(Router::Open, Router::Open) };
     let mut internet = Internet::new(plan);
     internet.begin();
@@ -285,7 +285,7 @@ fn checks_and_relay_stop_after_the_peer_is_gone() {
 }
 
 #[test]
-fn a_joiner_asks_for_no_allocation_when_its_host_is_gone() {
+fn joiner_asks_for_no_allocation_when_its_host_is_gone() {
     let plan = Plan { frames: 60_000, ..Plan::new(Router::Cone, Router::Cone) };
     let mut internet = Internet::new(plan);
     internet.begin();

@@ -12,7 +12,7 @@ use rebout::{MAX_DATAGRAM, Protocol};
 use std::time::Duration;
 
 #[test]
-fn a_joiner_finds_its_host_in_four_round_trips() {
+fn joiner_finds_its_host_in_four_round_trips() {
     let mut meeting = Meeting::new(1, config());
     meeting.run(secs(1));
     assert_eq!(meeting.host().observed(), Some(addr(1)));
@@ -60,7 +60,7 @@ fn both_sides_learn_their_outside_address_and_get_credentials() {
 }
 
 #[test]
-fn a_server_without_turn_gives_no_credentials() {
+fn server_without_turn_gives_no_credentials() {
     let mut meeting = Meeting::new(1, RendezvousConfig::default());
     meeting.run(secs(1));
     assert!(matches!(meeting.host().events[0], RendezvousEvent::Registered { credentials: None, .. }));
@@ -90,7 +90,7 @@ fn host_and_joiner_meet_at_25_percent_loss() {
 }
 
 #[test]
-fn a_host_repeats_its_answer_when_that_was_lost() {
+fn host_repeats_its_answer_when_that_was_lost() {
     let mut meeting = Meeting::new(1, config());
     meeting.run(secs(1));
     let joiner = meeting.join(9);
@@ -103,7 +103,7 @@ fn a_host_repeats_its_answer_when_that_was_lost() {
 }
 
 #[test]
-fn a_room_comes_back_after_a_restart_of_the_server() {
+fn room_comes_back_after_a_restart_of_the_server() {
     let mut meeting = Meeting::new(1, config());
     meeting.run(secs(5));
     meeting.world.restart(0, Party::server(config(), 77));
@@ -163,7 +163,7 @@ fn room_that_is_lost_again_and_again_is_registered_every_3_s() {
 }
 
 #[test]
-fn a_host_that_moves_registers_from_its_new_address() {
+fn host_that_moves_registers_from_its_new_address() {
     let mut meeting = Meeting::new(1, config());
     let nat = meeting.world.network_mut().add_nat([198, 51, 100, 7].into(), NatKind::PortRestricted);
     meeting.world.network_mut().place_behind(1, nat);
@@ -182,7 +182,7 @@ fn a_host_that_moves_registers_from_its_new_address() {
 }
 
 #[test]
-fn a_host_can_register_again_at_once() {
+fn host_can_register_again_at_once() {
     let mut meeting = Meeting::new(1, config());
     meeting.run(secs(1));
     meeting.host_mut().registration.refresh();

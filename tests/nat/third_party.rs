@@ -36,7 +36,7 @@ fn spare(mut internet: Internet, victim: SocketAddr) {
 }
 
 #[test]
-fn a_third_party_named_as_relay_gets_no_match_packets() {
+fn third_party_named_as_relay_gets_no_match_packets() {
     let (internet, victim) = (Internet::new(Plan::new(Router::Open, Router::Open)), at("192.0.2.7:53"));
     // The joiner asks first. Its relay claims that the address of the victim is that of its allocation.
     internet.relay.claim(victim);
@@ -44,7 +44,7 @@ fn a_third_party_named_as_relay_gets_no_match_packets() {
 }
 
 #[test]
-fn a_third_party_named_as_mapped_address_gets_no_match_packets() {
+fn third_party_named_as_mapped_address_gets_no_match_packets() {
     let (victim, joiner) = (at("192.0.2.7:53"), at("203.0.113.2:7010"));
     let internet = lying(Plan::new(Router::Open, Router::Open), move |to, datagram| {
         rewritten(datagram, |packet| {
@@ -60,7 +60,7 @@ fn a_third_party_named_as_mapped_address_gets_no_match_packets() {
 }
 
 #[test]
-fn a_third_party_gets_few_checks_whatever_else_is_named() {
+fn third_party_gets_few_checks_whatever_else_is_named() {
     let mut internet = Internet::new(Plan::new(Router::Open, Router::Open));
     internet.world.stop(JOINER);
     let victim = at("192.0.2.7:53");

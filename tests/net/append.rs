@@ -73,7 +73,7 @@ fn write_longer_than_the_queue_keeps_its_place() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_told_once_and_then_everything_is_refused() {
+fn full_disk_is_told_once_and_then_everything_is_refused() {
     let full = || File::options().write(true).open("/dev/full").unwrap();
     let mut appender = FileAppender::new(full()).unwrap();
     appender.write_all(b"lost").unwrap();

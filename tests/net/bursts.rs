@@ -103,7 +103,7 @@ fn burst_times_do_not_depend_on_traffic() {
 }
 
 #[test]
-fn a_change_of_the_latency_leaves_the_bursts_as_they_are() {
+fn change_of_the_latency_leaves_the_bursts_as_they_are() {
     let config = bursts(ms(300), ms(50));
     let unchanged = deliveries(&mut Link::new(config, 3), 5_000, ms(1));
     let mut link = Link::new(config, 3);
@@ -119,7 +119,7 @@ fn a_change_of_the_latency_leaves_the_bursts_as_they_are() {
 }
 
 #[test]
-fn a_link_that_was_idle_for_ages_is_in_a_burst_as_often_as_any() {
+fn link_that_was_idle_for_ages_is_in_a_burst_as_often_as_any() {
     let config = bursts(ms(30), ms(10));
     let lost = (0..4_000).filter(|seed| {
         let mut link = Link::new(config, *seed);

@@ -142,7 +142,7 @@ fn wait_ends_at_the_protocols_timeout() {
 }
 
 #[test]
-fn the_driver_goes_on_after_errors_and_attends_before_it_waits() {
+fn driver_goes_on_after_errors_and_attends_before_it_waits() {
     let mut driver = Counted::with(0);
     driver.transport_mut().inbox = vec![vec![], vec![], vec![1], vec![]].into();
     let mut protocol = Chatty { wants: Some(1), ..Chatty::default() };
@@ -151,7 +151,7 @@ fn the_driver_goes_on_after_errors_and_attends_before_it_waits() {
 }
 
 #[test]
-fn a_flood_is_taken_in_parts_and_no_part_is_slept_on() {
+fn flood_is_taken_in_parts_and_no_part_is_slept_on() {
     let (mut driver, mut protocol) = (Counted::with(600), Chatty::default());
     driver.run_until(&mut protocol, MS).unwrap();
     assert_eq!((protocol.got, driver.cut_short()), (600, 2));
@@ -160,7 +160,7 @@ fn a_flood_is_taken_in_parts_and_no_part_is_slept_on() {
 }
 
 #[test]
-fn a_broken_transport_is_an_error_of_every_call_that_receives() {
+fn broken_transport_is_an_error_of_every_call_that_receives() {
     let (mut driver, mut protocol) = (Counted::with(0), Chatty::default());
     driver.transport_mut().broken = true;
     assert!(driver.run_until(&mut protocol, MS).is_err() && driver.poll(&mut protocol).is_err());

@@ -45,7 +45,7 @@ fn verdict(session: &mut Session<Tug>) -> Option<Verdict> {
 }
 
 #[test]
-fn a_match_is_played_in_one_thread_with_two_clock_reads_a_frame() {
+fn match_is_played_in_one_thread_with_two_clock_reads_a_frame() {
     let (time, reads) = (Cell::new(Duration::ZERO), Cell::new(0_u32));
     let clock = || {
         reads.set(reads.get() + 1);
@@ -87,7 +87,7 @@ fn a_match_is_played_in_one_thread_with_two_clock_reads_a_frame() {
 }
 
 #[test]
-fn a_match_is_played_in_two_threads_that_sleep() {
+fn match_is_played_in_two_threads_that_sleep() {
     let start = Instant::now();
     let ends = Memory::pair(move || start.elapsed());
     let lobbies = lobbies(&ends);

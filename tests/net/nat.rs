@@ -111,7 +111,7 @@ fn mapping_is_open_from_the_moment_of_sending() {
 }
 
 #[test]
-fn a_full_cone_lets_in_everybody_once_it_has_a_mapping() {
+fn full_cone_lets_in_everybody_once_it_has_a_mapping() {
     let (mut network, _) = network_with_nat(NatKind::FullCone, 1);
     let mine = SocketAddr::new(outside(), INSIDE_PORT);
     assert_eq!(reaches(&mut network, ms(0), 3, mine), None);

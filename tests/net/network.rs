@@ -51,7 +51,7 @@ fn close_to(found: u64, expected: u64, tolerance: u64) -> bool {
 }
 
 #[test]
-fn a_perfect_link_takes_its_latency_and_nothing_else() {
+fn perfect_link_takes_its_latency_and_nothing_else() {
     let (arrived, stats) = send_stream(LinkConfig::new(ms(40)), 1_000, ms(1), 60);
     assert_eq!(arrived.len(), 1_000);
     for (n, (at, bytes)) in arrived.iter().enumerate() {
@@ -171,7 +171,7 @@ fn damage_to_empty_datagrams_is_none() {
 }
 
 #[test]
-fn a_bottleneck_spaces_datagrams_by_their_size_with_headers() {
+fn bottleneck_spaces_datagrams_by_their_size_with_headers() {
     // 72 + 28 bytes at 8,000 bytes a second: one every 12.5 ms, however fast they are sent.
     let bandwidth = Some(Bandwidth { bits_per_s: 64_000, queue_bytes: 1_000_000 });
     let (arrived, _) = send_stream(LinkConfig { bandwidth, ..LinkConfig::new(ms(30)) }, 100, ms(1), 72);
@@ -182,7 +182,7 @@ fn a_bottleneck_spaces_datagrams_by_their_size_with_headers() {
 }
 
 #[test]
-fn a_full_queue_drops_the_newest_and_bounds_the_wait() {
+fn full_queue_drops_the_newest_and_bounds_the_wait() {
     // Twice what the link carries. The queue holds ten; with the one in transmission none waits longer than 137.5 ms.
     let bandwidth = Some(Bandwidth { bits_per_s: 64_000, queue_bytes: 1_000 });
     let config = LinkConfig { bandwidth, ..LinkConfig::new(ms(30)) };
@@ -203,7 +203,7 @@ fn a_full_queue_drops_the_newest_and_bounds_the_wait() {
 }
 
 #[test]
-fn a_link_without_latency_still_takes_time() {
+fn link_without_latency_still_takes_time() {
     let mut link = Link::new(LinkConfig::default(), 1);
     let at: Vec<_> = link.send(ms(5), 10).into_iter().map(|arrival| arrival.at()).collect();
     assert_eq!(at, [ms(5) + Duration::from_micros(1)]);
@@ -292,7 +292,7 @@ fn traffic_is_counted_with_headers_and_to_nobody_too() {
 }
 
 #[test]
-fn a_flood_is_dropped_at_a_fixed_bound() {
+fn flood_is_dropped_at_a_fixed_bound() {
     let mut network = Network::new(1);
     let (one, two) = (network.add(addr(1)), network.add(addr(2)));
     network.set_link(one, two, LinkConfig::new(ms(1_000)));
@@ -317,7 +317,7 @@ fn equal_arrival_times_keep_the_order_of_sending() {
 }
 
 #[test]
-fn a_clock_maps_there_and_back() {
+fn clock_maps_there_and_back() {
     for skew_ppm in [-500_000, -1_000, -7, 0, 1, 999, 1_000, 500_000] {
         let clock = Clock::new(ms(123_456), skew_ppm);
         let mut last = Duration::ZERO;
@@ -340,7 +340,7 @@ fn a_clock_maps_there_and_back() {
 }
 
 #[test]
-fn a_time_inside_pauses_is_put_off_to_the_end_of_the_last() {
+fn time_inside_pauses_is_put_off_to_the_end_of_the_last() {
     let clock = Clock::default().with_pause(ms(300), ms(100)).with_pause(ms(100), ms(250));
     assert_eq!(clock.runs_at(ms(99)), ms(99));
     assert_eq!(clock.runs_at(ms(100)), ms(400));
@@ -350,7 +350,7 @@ fn a_time_inside_pauses_is_put_off_to_the_end_of_the_last() {
 }
 
 #[test]
-fn the_digest_sees_a_single_bit_a_nanosecond_and_an_address() {
+fn digest_sees_a_single_bit_a_nanosecond_and_an_address() {
     let digest = |at: u64, to: u8, bytes: &[u8]| {
         let mut network = Network::new(1);
         let one = network.add(addr(1));

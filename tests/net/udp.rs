@@ -135,7 +135,7 @@ fn one_socket_serves_both_families_and_shows_ipv4_as_ipv4() {
 }
 
 #[test]
-fn a_taken_port_is_an_error_and_no_fallback() {
+fn taken_port_is_an_error_and_no_fallback() {
     let first = bind("[::]:0");
     let again = UdpDriver::bind(first.local_addr());
     assert_eq!(again.unwrap_err().kind(), std::io::ErrorKind::AddrInUse);
@@ -262,7 +262,7 @@ impl Protocol for Impatient {
 }
 
 #[test]
-fn a_timer_in_the_past_does_not_make_the_driver_spin() {
+fn timer_in_the_past_does_not_make_the_driver_spin() {
     let mut udp = bind("127.0.0.1:0");
     let polls = loop {
         let mut impatient = Impatient(0);
@@ -278,7 +278,7 @@ fn a_timer_in_the_past_does_not_make_the_driver_spin() {
 }
 
 #[test]
-fn a_drain_that_is_cut_short_goes_on_without_new_datagrams() {
+fn drain_that_is_cut_short_goes_on_without_new_datagrams() {
     let mut udp = bind("127.0.0.1:0");
     let sender = plain("127.0.0.1:0");
     // Empty ones cost the least of the socket's buffer.
@@ -295,7 +295,7 @@ fn a_drain_that_is_cut_short_goes_on_without_new_datagrams() {
 /// The poller tells once of everything that is there, so that only the third go shows who forgets.
 #[cfg(target_os = "linux")]
 #[test]
-fn the_driver_does_not_sleep_on_datagrams_that_it_left_behind() {
+fn driver_does_not_sleep_on_datagrams_that_it_left_behind() {
     /// The bytes that a small datagram takes in a socket's buffer.
     const COST_BYTES: usize = 768;
     let mut udp = bind("127.0.0.1:0");
@@ -386,7 +386,7 @@ fn rebound_driver_wakes_for_its_new_socket() {
 }
 
 #[test]
-fn a_relay_carries_datagrams_both_ways_after_their_latency() {
+fn relay_carries_datagrams_both_ways_after_their_latency() {
     let target = plain("127.0.0.1:0");
     let latency = Duration::from_millis(15);
     let relay = Relay::start(
@@ -428,7 +428,7 @@ fn relay_answers_the_newest_client() {
 }
 
 #[test]
-fn the_links_of_a_relay_change_while_it_runs() {
+fn links_of_a_relay_change_while_it_runs() {
     let target = plain("127.0.0.1:0");
     let addr = target.local_addr().unwrap();
     let relay = Relay::start("127.0.0.1:0".parse().unwrap(), addr, LinkConfig::default(), 1).unwrap();
@@ -463,7 +463,7 @@ fn the_links_of_a_relay_change_while_it_runs() {
 }
 
 #[test]
-fn a_dropped_relay_is_gone() {
+fn dropped_relay_is_gone() {
     let target = plain("127.0.0.1:0").local_addr().unwrap();
     let relay = Relay::start("127.0.0.1:0".parse().unwrap(), target, LinkConfig::default(), 1).unwrap();
     let addr = relay.addr();

@@ -338,7 +338,7 @@ fn two_processes_play_a_match_over_ipv6_and_agree() {
 }
 
 #[test]
-fn a_machine_whose_peer_is_killed_says_so_after_the_limit() {
+fn machine_whose_peer_is_killed_says_so_after_the_limit() {
     let survives = |victim: usize| {
         let mut sides = match_under_way("127.0.0.1", LOST_AFTER);
         sides[victim].signal("KILL");
@@ -357,7 +357,7 @@ fn a_machine_whose_peer_is_killed_says_so_after_the_limit() {
 }
 
 #[test]
-fn a_stopped_process_comes_back_and_nothing_is_lost() {
+fn stopped_process_comes_back_and_nothing_is_lost() {
     let mut sides = match_under_way("127.0.0.1", LOST_NEVER);
     sides[1].signal("STOP");
     // Told after two seconds of silence: the process has stood still for that long.

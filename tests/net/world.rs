@@ -183,7 +183,7 @@ fn plain(latency: Duration) -> World<Talker> {
 }
 
 #[test]
-fn a_stalled_frame_runs_the_moment_its_datagram_arrives() {
+fn stalled_frame_runs_the_moment_its_datagram_arrives() {
     let mut world = plain(ms(40));
     for endpoint in [0, 1] {
         world.machine_mut(endpoint).lockstep = true;
@@ -238,7 +238,7 @@ fn paused_machine_gets_its_datagrams_when_it_resumes() {
 }
 
 #[test]
-fn a_machine_can_be_stopped_while_the_world_runs() {
+fn machine_can_be_stopped_while_the_world_runs() {
     let mut world = plain(ms(30));
     world.run_until(ms(100));
     world.pause(0, ms(100), ms(400));
@@ -252,7 +252,7 @@ fn a_machine_can_be_stopped_while_the_world_runs() {
 }
 
 #[test]
-fn the_socket_of_a_machine_that_stands_still_fills_up() {
+fn socket_of_a_machine_that_stands_still_fills_up() {
     let mut world = World::new(1);
     let clock = Clock::default().with_pause(ms(200), ms(9_800));
     world.add(addr(1), clock, Duration::ZERO, Talker::new(addr(2), Duration::ZERO));

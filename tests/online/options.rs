@@ -11,7 +11,7 @@ fn refused(result: Result<Connection, ConnectError>) -> String {
 }
 
 #[test]
-fn an_invite_is_never_used_bare() {
+fn invite_is_never_used_bare() {
     let host = Connection::host(&local()).unwrap();
     let text = refused(Connection::join(&local().bare(), host.share()));
     assert_eq!(text, "an invite or an offer is never used bare: leave bare out");
@@ -47,7 +47,7 @@ fn joiner_that_hides_joins_only_at_a_rendezvous() {
 
 #[cfg(feature = "nat")]
 #[test]
-fn an_offer_is_never_used_bare() {
+fn offer_is_never_used_bare() {
     let host = Connection::host(&local().manual_signalling()).unwrap();
     let text = refused(Connection::join(&local().bare(), host.share()));
     assert_eq!(text, "an invite or an offer is never used bare: leave bare out");
@@ -81,7 +81,7 @@ fn unknown_name_says_what_to_check() {
 }
 
 #[test]
-fn a_text_that_is_no_host_says_so() {
+fn text_that_is_no_host_says_so() {
     let join = |text: &str| refused(Connection::join(&local(), text));
     let neither = "is neither an invite (rebout:2:...) nor an address with a port (192.0.2.1:7000)";
     let long_name = format!("{}:7000", "x".repeat(60));
@@ -99,7 +99,7 @@ fn a_text_that_is_no_host_says_so() {
 }
 
 #[test]
-fn a_kept_key_keeps_the_invite() {
+fn kept_key_keeps_the_invite() {
     let path = std::env::temp_dir().join(format!("rebout-kept-{}", std::process::id()));
     let _ = std::fs::remove_file(&path);
     let first = Connection::host(&local().keep_key_in(&path)).unwrap();
@@ -128,7 +128,7 @@ fn address_is_in_the_invite_once() {
 }
 
 #[test]
-fn a_named_address_comes_first_in_the_invite() {
+fn named_address_comes_first_in_the_invite() {
     let host = Connection::host(&local().public("203.0.113.9:0".parse().unwrap())).unwrap();
     let invite: rebout::Invite = host.share().parse().unwrap();
     let port = host.local_addr().port();

@@ -186,7 +186,7 @@ fn bare_packets_do_nothing_to_a_sealed_match() {
 
 /// The HELLO that a recorded INIT brings is of a guest that never answers: nobody waits for it, and nobody hears "full".
 #[test]
-fn a_recorded_init_for_a_minute_keeps_nobody_out() {
+fn recorded_init_for_a_minute_keeps_nobody_out() {
     let mut net = invited();
     net.filter = Box::new(|_, flying| flying.datagram[0] <= 0xE2);
     net.run(ms(300));
@@ -217,7 +217,7 @@ fn a_recorded_init_for_a_minute_keeps_nobody_out() {
 }
 
 #[test]
-fn a_corrupting_link_makes_no_sealed_match_diverge() {
+fn corrupting_link_makes_no_sealed_match_diverge() {
     let mut damaged = [0; 2];
     for seed in 0..20 {
         let matches = [false, true].map(|sealed| {

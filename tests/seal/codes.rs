@@ -44,7 +44,7 @@ fn by_invite_there_is_no_code_and_the_link_is_verified() {
 }
 
 #[test]
-fn a_code_survives_loss_and_its_part_is_said_every_200_ms() {
+fn code_survives_loss_and_its_part_is_said_every_200_ms() {
     let mut net = open();
     net.filter = Box::new(|now, flying| flying.datagram[0] != 0xE7 || now > ms(1_500));
     assert!(net.run_until(SECOND, both_agreed));
@@ -98,7 +98,7 @@ fn man_in_the_middle_gets_two_codes() {
 }
 
 #[test]
-fn a_guest_that_the_host_does_not_keep_uses_up_no_code() {
+fn guest_that_the_host_does_not_keep_uses_up_no_code() {
     let mut net = open();
     net.machines[0].lobby =
         Lobby::host(config(0).with(|config| config.lobby.ask_before_accepting = true)).unwrap();

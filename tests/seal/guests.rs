@@ -45,7 +45,7 @@ fn joiner_restarts_with_a_new_key_after_a_second() {
 }
 
 #[test]
-fn a_host_that_measures_first_gets_its_pongs() {
+fn host_that_measures_first_gets_its_pongs() {
     let mut net = invited();
     for (id, machine) in net.machines.iter_mut().enumerate() {
         let config = config(id).with(|config| config.rollback.delay_frames = None);
@@ -63,7 +63,7 @@ fn a_host_that_measures_first_gets_its_pongs() {
 }
 
 #[test]
-fn the_joiner_knows_its_round_trip_from_the_handshake() {
+fn joiner_knows_its_round_trip_from_the_handshake() {
     let mut net = invited();
     assert!(net.run_until(SECOND, both_agreed));
     let agreed = |id: usize| net.machines[id].lobby.agreed().unwrap().unwrap().clone();
@@ -78,7 +78,7 @@ fn the_joiner_knows_its_round_trip_from_the_handshake() {
 }
 
 #[test]
-fn a_guest_is_shown_once_it_is_confirmed() {
+fn guest_is_shown_once_it_is_confirmed() {
     let mut net = invited();
     let config = config(0).with(|config| config.lobby.ask_before_accepting = true);
     net.machines[0].lobby = Lobby::host(config).unwrap();
@@ -95,7 +95,7 @@ fn a_guest_is_shown_once_it_is_confirmed() {
 }
 
 #[test]
-fn a_guest_that_never_sends_data_is_gone_after_two_seconds() {
+fn guest_that_never_sends_data_is_gone_after_two_seconds() {
     let mut net = invited();
     // This host would measure the link first.
     net.machines[0].lobby =
@@ -178,7 +178,7 @@ fn eight_guests_that_nobody_keeps_are_remembered() {
 }
 
 #[test]
-fn an_invite_may_have_several_addresses() {
+fn invite_may_have_several_addresses() {
     let host = Machine::host(0);
     let nowhere = [addr(7), addr(8), addr(0), "[2001:db8::1]:7".parse().unwrap()];
     let join = Machine::join(1, host.seal.public_key().unwrap(), &nowhere);
@@ -233,7 +233,7 @@ fn without_the_invite_a_host_does_not_answer() {
 }
 
 #[test]
-fn a_bare_side_and_a_sealed_one_do_not_meet() {
+fn bare_side_and_a_sealed_one_do_not_meet() {
     let mut net = invited();
     let mut bare = Lobby::join(config(5), addr(0)).unwrap();
     let mut buf = [0; 1_200];
@@ -248,7 +248,7 @@ fn a_bare_side_and_a_sealed_one_do_not_meet() {
 }
 
 #[test]
-fn the_same_seals_serve_a_rematch_at_once() {
+fn same_seals_serve_a_rematch_at_once() {
     let mut net = invited();
     assert!(net.run_until(SECOND, both_agreed));
     net.machines[0].lobby = Lobby::host(config(0)).unwrap();
@@ -262,7 +262,7 @@ fn the_same_seals_serve_a_rematch_at_once() {
 }
 
 #[test]
-fn a_host_with_a_kept_key_is_found_again_by_an_old_invite() {
+fn host_with_a_kept_key_is_found_again_by_an_old_invite() {
     let mut net = invited();
     assert!(net.run_until(SECOND, both_agreed));
     let secret = net.machines[0].seal.secret_key().unwrap();

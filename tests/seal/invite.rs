@@ -87,14 +87,14 @@ fn invite_with_one_address_has_77_characters() {
 }
 
 #[test]
-fn the_page_about_the_wire_shows_this_invite() {
+fn page_about_the_wire_shows_this_invite() {
     let page = include_str!("../../docs/ENCRYPTION.md");
     let block = page.split("```invite\n").nth(1).expect("a block with an invite");
     assert_eq!(read(block.split("```").next().unwrap()), Ok(one_v4()));
 }
 
 #[test]
-fn an_independent_writer_makes_the_same_characters() {
+fn independent_writer_makes_the_same_characters() {
     let fields: Vec<_> = head(1, 0).into_iter().chain(v4(0xCB00_7109, 7000)).collect();
     assert_eq!(crafted(&fields), one_v4().to_string());
 }
@@ -135,7 +135,7 @@ fn every_swap_of_neighbours_is_noticed_and_placed() {
 }
 
 #[test]
-fn an_invite_cut_anywhere_says_that_it_is_cut() {
+fn invite_cut_anywhere_says_that_it_is_cut() {
     for (invite, needed) in [(one_v4(), 68), (full(), 212)] {
         let right = characters(&invite);
         for len in 0..right.len() {
@@ -151,7 +151,7 @@ fn an_invite_cut_anywhere_says_that_it_is_cut() {
 }
 
 #[test]
-fn a_character_left_out_or_doubled_is_noticed() {
+fn character_left_out_or_doubled_is_noticed() {
     for invite in [one_v4(), full()] {
         let right = characters(&invite);
         for at in 0..right.len() {
@@ -218,7 +218,7 @@ fn other_texts_are_not_invites() {
 }
 
 #[test]
-fn a_character_that_no_invite_has_is_named_with_its_place() {
+fn character_that_no_invite_has_is_named_with_its_place() {
     let right = characters(&one_v4());
     for bad in ['!', '-', 'ä', '０', 'А', '\u{1b}', '\u{202e}', ':', '🂡'] {
         for at in [0, 1, 33, 67] {

@@ -39,14 +39,14 @@ fn name_is_read_back_and_has_few_characters() {
 }
 
 #[test]
-fn the_page_about_the_wire_shows_this_name() {
+fn page_about_the_wire_shows_this_name() {
     let page = include_str!("../../docs/ENCRYPTION.md");
     let block = page.split("```invite\n").nth(2).expect("a second block with an invite");
     assert_eq!(block.split("```").next().unwrap().trim(), named().to_string());
 }
 
 #[test]
-fn an_independent_writer_makes_the_same_name() {
+fn independent_writer_makes_the_same_name() {
     let address = v4(0xC0A8_0107, 7000).to_vec();
     let fields = [head(1, 0), address, part(3479, b"play.example.org")].concat();
     assert_eq!(crafted(&fields), named().to_string());

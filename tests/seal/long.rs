@@ -13,7 +13,7 @@ fn refused(sim: &SimMatch<games::playground::Playground>) -> [u64; 2] {
 }
 
 #[test]
-fn a_match_goes_on_beyond_65_536_packets() {
+fn match_goes_on_beyond_65_536_packets() {
     let link = LinkConfig { loss: Chance::percent(2), ..LinkConfig::new(ms(30)) };
     let mut sim = SimMatch::new(Setup::new(1, link), PLAY);
     sim.seal(1);
@@ -42,7 +42,7 @@ fn after_a_blackout_of_ten_minutes_both_find_the_counters_again() {
 }
 
 #[test]
-fn a_peer_that_is_gone_gets_nothing_for_ever() {
+fn peer_that_is_gone_gets_nothing_for_ever() {
     let mut sim = SimMatch::new(Setup::new(4, LinkConfig::new(ms(40))), PLAY);
     sim.seal(4);
     assert!(sim.run_until_frame(120));

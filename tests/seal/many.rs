@@ -32,7 +32,7 @@ fn seated(world: &World<Node>, guests: usize) -> Vec<Option<Duration>> {
 
 /// All guests ask in the same moment.
 #[test]
-fn a_server_seats_255_sealed_clients_within_10_seconds() {
+fn server_seats_255_sealed_clients_within_10_seconds() {
     let (mut world, guest) = host(255, link(3));
     for number in 1..=GUESTS {
         world.add(guest_addr(number), Clock::default(), ms(0), guest(number));
@@ -50,7 +50,7 @@ fn a_server_seats_255_sealed_clients_within_10_seconds() {
 
 /// The first guest sends its INIT and nothing more. The others are seated as fast as without it.
 #[test]
-fn a_silent_guest_delays_nobody() {
+fn silent_guest_delays_nobody() {
     let times = [false, true].map(|is_silent| {
         let (mut world, guest) = host(16, LinkConfig::new(ms(40)));
         let starts = [if is_silent { 0 } else { 60_000 }, 20, 40, 60];
@@ -118,7 +118,7 @@ mod at_a_rendezvous {
 
     /// A rendezvous brings four new guests of a room in three seconds.
     #[test]
-    fn a_server_seats_12_clients_from_a_rendezvous() {
+    fn server_seats_12_clients_from_a_rendezvous() {
         assert_eq!(seated_of(12, 12, ms(14_000)), 12);
         assert_eq!(seated_of(10, 1, ms(14_000)), 8, "a host of a match of two searches for eight");
     }

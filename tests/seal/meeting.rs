@@ -40,7 +40,7 @@ fn begun(sim: &mut SimMatch<games::playground::Playground>) -> [Duration; 2] {
 }
 
 #[test]
-fn a_sealed_handshake_has_the_round_trips_of_a_bare_one() {
+fn sealed_handshake_has_the_round_trips_of_a_bare_one() {
     let times = [Link::Bare, Link::Invited, Link::Open]
         .map(|kind| begun(&mut sim_match(1, LinkConfig::new(ms(40)), kind)));
     assert_eq!((times[0], times[0]), (times[1], times[2]));
@@ -74,7 +74,7 @@ fn at_20_percent_loss_a_sealed_handshake_takes_no_longer() {
 }
 
 #[test]
-fn a_sealed_match_is_played_whole_and_nothing_of_it_is_plain() {
+fn sealed_match_is_played_whole_and_nothing_of_it_is_plain() {
     for kind in [Link::Invited, Link::Open] {
         let link = LinkConfig { loss: Chance::percent(5), jitter: ms(10), ..LinkConfig::new(ms(40)) };
         let mut sim = sim_match(2, link, kind);
@@ -93,7 +93,7 @@ fn a_sealed_match_is_played_whole_and_nothing_of_it_is_plain() {
 }
 
 #[test]
-fn a_goodbye_is_heard_at_once_and_both_know_how_it_ended() {
+fn goodbye_is_heard_at_once_and_both_know_how_it_ended() {
     let mut sim = sim_match(3, LinkConfig::new(ms(40)), Link::Invited);
     assert!(sim.run_until_frame(120));
     sim.session_mut(JOINER).leave();
@@ -104,7 +104,7 @@ fn a_goodbye_is_heard_at_once_and_both_know_how_it_ended() {
 }
 
 #[test]
-fn a_joiner_that_starts_anew_is_not_sent_away() {
+fn joiner_that_starts_anew_is_not_sent_away() {
     let mut sim = sim_match(4, LinkConfig::new(ms(40)), Link::Invited);
     assert!(sim.run_until_frame(120));
     let key = sim.machine(HOST).seal.as_ref().unwrap().public_key().unwrap();
@@ -129,7 +129,7 @@ fn a_joiner_that_starts_anew_is_not_sent_away() {
 }
 
 #[test]
-fn a_stranger_who_asks_during_a_match_hears_that_it_is_full() {
+fn stranger_who_asks_during_a_match_hears_that_it_is_full() {
     let mut sim = sim_match(5, LinkConfig::new(ms(40)), Link::Invited);
     assert!(sim.run_until_frame(120));
     let key = sim.machine(HOST).seal.as_ref().unwrap().public_key().unwrap();

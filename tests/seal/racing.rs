@@ -227,7 +227,7 @@ fn of_two_that_joined_each_other_none_is_joined_by_a_third() {
 /// A copy of every tenth packet is at the host first, from the address of somebody who never asked for anything, another one
 /// after a while.
 #[test]
-fn a_forged_address_gets_at_most_three_times_what_came_from_it() {
+fn forged_address_gets_at_most_three_times_what_came_from_it() {
     let mut sim = sim_match(false);
     assert!(sim.run_until_frame(120), "{sim:?}");
     let (mut seen, mut count) = (0, 0_u64);

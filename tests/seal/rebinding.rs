@@ -53,7 +53,7 @@ fn config() -> Config {
 }
 
 #[test]
-fn a_player_who_changes_networks_plays_on_without_an_event() {
+fn player_who_changes_networks_plays_on_without_an_event() {
     let host = Seal::host(Randomness::System).unwrap();
     let key = host.public_key().unwrap();
     let mut host = Machine::new(host);

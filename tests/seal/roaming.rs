@@ -51,7 +51,7 @@ fn gaps(sim: &mut SimMatch<Playground>) -> [Rc<Cell<Duration>>; 2] {
 }
 
 #[test]
-fn a_port_change_of_either_side_is_no_event() {
+fn port_change_of_either_side_is_no_event() {
     for id in [HOST, JOINER] {
         for seed in 0..6 {
             let link = LinkConfig { loss: Chance::percent(5), ..LinkConfig::new(ms(100)) };

@@ -62,7 +62,7 @@ fn signal_has_one_length_and_a_repeat_gets_the_same_answer() {
 }
 
 #[test]
-fn an_init_needs_the_invite_and_one_of_the_newest_two_tickets() {
+fn init_needs_the_invite_and_one_of_the_newest_two_tickets() {
     let mut host = host();
     let mut joiner = joiner(&host, 2);
     let ticket = host.renew_ticket().unwrap();
@@ -91,7 +91,7 @@ fn an_init_needs_the_invite_and_one_of_the_newest_two_tickets() {
 }
 
 #[test]
-fn an_init_is_worked_off_once_four_a_second_and_sixteen_wait() {
+fn init_is_worked_off_once_four_a_second_and_sixteen_wait() {
     let mut host = host();
     let ticket = host.renew_ticket().unwrap();
     let mut guests = 0;

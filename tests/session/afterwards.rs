@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 #[test]
-fn a_match_lingers_until_its_last_inputs_have_arrived() {
+fn match_lingers_until_its_last_inputs_have_arrived() {
     let mut pair = pair_until::<120>([config(HOST), config(JOINER)]);
     set_latency(&mut pair, ms(30));
     plays(&mut pair, 100);

@@ -34,7 +34,7 @@ fn assert_deadline_holds(protocol: &(impl Protocol + Clone), now: Duration, what
 }
 
 #[test]
-fn a_match_sends_when_it_says_and_not_before() {
+fn match_sends_when_it_says_and_not_before() {
     let lossy = LinkConfig { loss: Chance::percent(20), jitter: ms(10), ..LinkConfig::new(ms(40)) };
     let mut pair = pair();
     plays(&mut pair, 60);
@@ -60,7 +60,7 @@ fn a_match_sends_when_it_says_and_not_before() {
 }
 
 #[test]
-fn a_lobby_sends_when_it_says_and_not_before() {
+fn lobby_sends_when_it_says_and_not_before() {
     let configs = [HOST, JOINER].map(|id| config(id).with(|config| config.rollback.delay_frames = None));
     let mut pair = pair_with(configs);
     let mut held = 0;
@@ -77,7 +77,7 @@ fn a_lobby_sends_when_it_says_and_not_before() {
 }
 
 #[test]
-fn an_answer_is_due_at_once() {
+fn answer_is_due_at_once() {
     let mut pair = pair();
     plays(&mut pair, 60);
     let idle =
@@ -99,7 +99,7 @@ fn an_answer_is_due_at_once() {
 }
 
 #[test]
-fn a_lobby_answers_a_repeated_hello_at_once() {
+fn lobby_answers_a_repeated_hello_at_once() {
     for accepts in [true, false] {
         let mut pair = pair_with([
             config(HOST).with(|config| config.lobby.ask_before_accepting = !accepts),
@@ -120,7 +120,7 @@ fn a_lobby_answers_a_repeated_hello_at_once() {
 }
 
 #[test]
-fn a_stalled_frame_wants_attention_when_its_input_comes() {
+fn stalled_frame_wants_attention_when_its_input_comes() {
     let mut pair = pair();
     plays(&mut pair, 60);
     let asks = |pair: &Pair| {

@@ -139,7 +139,7 @@ fn measured_within(jitter: Duration, limit: Duration, seeds: u64) -> f64 {
 }
 
 #[test]
-fn the_round_trip_is_right_after_two_seconds() {
+fn round_trip_is_right_after_two_seconds() {
     assert!(measured_within(Duration::ZERO, ms(1), 40) >= 1.0, "without jitter: within 1 ms in every match");
     let share = measured_within(ms(20), ms(5), 200);
     println!("with jitter of 20 ms each way: within a quarter of it in {:.1} %", share * 100.0);

@@ -55,7 +55,7 @@ fn misreported_goodbyes(link: LinkConfig, gap: Duration) -> u64 {
 }
 
 #[test]
-fn a_goodbye_is_told_through_a_gap_at_that_moment() {
+fn goodbye_is_told_through_a_gap_at_that_moment() {
     for gap in [30, 300] {
         assert_eq!(
             misreported_goodbyes(LinkConfig::new(ms(40)), ms(gap)),
@@ -67,7 +67,7 @@ fn a_goodbye_is_told_through_a_gap_at_that_moment() {
 }
 
 #[test]
-fn a_goodbye_is_told_although_inputs_overtake_it() {
+fn goodbye_is_told_although_inputs_overtake_it() {
     for jitter in [50, 100, 200] {
         let link = LinkConfig { jitter: ms(jitter), ..LinkConfig::new(ms(40)) };
         assert_eq!(
@@ -80,7 +80,7 @@ fn a_goodbye_is_told_although_inputs_overtake_it() {
 }
 
 #[test]
-fn a_goodbye_on_a_lossy_link_is_lost_only_if_all_of_it_is() {
+fn goodbye_on_a_lossy_link_is_lost_only_if_all_of_it_is() {
     let link = LinkConfig { loss: Chance::percent(30), jitter: ms(20), ..LinkConfig::new(ms(40)) };
     // Eight packets, of which any will do: 0.3^8 is 1 in 15,000.
     let lost = misreported_goodbyes(link, Duration::ZERO);
@@ -156,7 +156,7 @@ fn leaving_is_not_reported_as_giving_up() {
 }
 
 #[test]
-fn a_match_that_is_over_without_the_peers_verdict_falls_silent() {
+fn match_that_is_over_without_the_peers_verdict_falls_silent() {
     let play = Play { build: |seed| round(seed, 300), script: every_fourth };
     let mut sim = SimMatch::new(Setup::new(8, LinkConfig::new(ms(30))), play);
     sim.eavesdrop();

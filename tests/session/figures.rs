@@ -70,7 +70,7 @@ fn frames_and_stalls_are_counted_apart() {
 }
 
 #[test]
-fn the_round_trip_and_its_jitter_are_those_of_the_link() {
+fn round_trip_and_its_jitter_are_those_of_the_link() {
     for (jitter, range) in [(ms(0), ms(0)..ms(1)), (ms(30), ms(2)..ms(20))] {
         let mut sim = playing(3, LinkConfig { jitter, ..LinkConfig::new(ms(40)) });
         sim.run_for(secs(60));
@@ -85,7 +85,7 @@ fn the_round_trip_and_its_jitter_are_those_of_the_link() {
 }
 
 #[test]
-fn a_second_copy_leaves_half_a_frame_after_its_packet() {
+fn second_copy_leaves_half_a_frame_after_its_packet() {
     let lossy = LinkConfig { loss: Chance::percent(20), ..LinkConfig::new(ms(40)) };
     let mut sim = playing(4, lossy);
     sim.run_for(secs(5));

@@ -9,7 +9,7 @@ use rebout::lab::{Flaw, HOST, JOINER, Play, Setup, SimMatch, every_fourth};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 #[test]
-fn a_fork_goes_on_as_the_original_does() {
+fn fork_goes_on_as_the_original_does() {
     let mut pair = pair();
     plays(&mut pair, 60);
     let lossy = LinkConfig { loss: Chance::percent(20), jitter: ms(30), ..LinkConfig::new(ms(40)) };
@@ -34,7 +34,7 @@ fn faulty(seed: u64) -> SimMatch<Faulty> {
 }
 
 #[test]
-fn the_oracle_notes_the_first_divergence() {
+fn oracle_notes_the_first_divergence() {
     let mut sim = faulty(1);
     sim.run_for(Duration::from_secs(5));
     let divergence = sim.divergence().expect("the states differ");

@@ -65,7 +65,7 @@ fn no_impairment_of_a_link_makes_the_machines_differ() {
 }
 
 #[test]
-fn a_match_is_alive_where_three_in_ten_are_lost() {
+fn match_is_alive_where_three_in_ten_are_lost() {
     for seed in 1..=3 {
         let link = LinkConfig { loss: Chance::percent(30), ..LinkConfig::new(ms(50)) };
         let mut sim = playing(Setup::new(seed, link));
@@ -171,7 +171,7 @@ fn forged_future_input_is_reported_as_conflict_and_desync() {
 }
 
 #[test]
-fn a_forged_input_for_a_confirmed_frame_is_refused_and_reported() {
+fn forged_input_for_a_confirmed_frame_is_refused_and_reported() {
     let mut sim = overheard_match(2, 30);
     sim.run_for(ms(90));
     let (header, mut inputs) = overheard(&sim);
@@ -188,7 +188,7 @@ fn a_forged_input_for_a_confirmed_frame_is_refused_and_reported() {
 }
 
 #[test]
-fn a_forged_checksum_is_reported_as_desync() {
+fn forged_checksum_is_reported_as_desync() {
     let mut sim = overheard_match(3, 30);
     // The moment at which the true one sets out: the forged one is there before it.
     for sets_out in [false, true] {
@@ -211,7 +211,7 @@ fn a_forged_checksum_is_reported_as_desync() {
 }
 
 #[test]
-fn a_forged_acknowledgement_is_found_out_and_mended() {
+fn forged_acknowledgement_is_found_out_and_mended() {
     let mut sim = overheard_match(4, 30);
     let current = |sim: &SimMatch<Round>, id| sim.machine(id).session().expect("a match").current().0;
     // The first machine's packets are lost from now on, and a forger acknowledges them.
@@ -271,7 +271,7 @@ fn two_machines_meet_over_a_link_that_fails_in_the_handshake() {
 }
 
 #[test]
-fn an_outage_of_up_to_29_s_resumes_with_nothing_lost() {
+fn outage_of_up_to_29_s_resumes_with_nothing_lost() {
     for (ways, sealed) in WAYS.into_iter().zip([false, true, false]).chain([(WAYS[0], true)]) {
         for length_ms in [100, 500, 1_000, 4_000, 29_000] {
             let mut sim = SimMatch::new(Setup::new(length_ms, LinkConfig::clean()), ENDLESS);
@@ -325,7 +325,7 @@ fn an_outage_of_up_to_29_s_resumes_with_nothing_lost() {
 }
 
 #[test]
-fn a_long_partition_ends_the_match_with_one_event_each() {
+fn long_partition_ends_the_match_with_one_event_each() {
     for ways in WAYS {
         let mut sim = playing(Setup::new(7, LinkConfig::clean()));
         let cut_at = sim.world.now();
@@ -348,7 +348,7 @@ fn a_long_partition_ends_the_match_with_one_event_each() {
 }
 
 #[test]
-fn a_match_that_is_over_is_silent() {
+fn match_that_is_over_is_silent() {
     let mut sim = playing(Setup::new(8, LinkConfig::clean()));
     cut(&mut sim, [true, true], secs(1_000));
     sim.run_for(secs(35));
@@ -372,7 +372,7 @@ fn one_seed_gives_one_transcript() {
 }
 
 #[test]
-fn a_run_that_proved_nothing_is_found_out() {
+fn run_that_proved_nothing_is_found_out() {
     let idle = Play { script: |_, _, _| Buttons::NONE.into(), ..ENDLESS };
     let mut sim = SimMatch::new(Setup::new(1, LinkConfig::clean()), idle);
     sim.run_for(secs(10));

@@ -107,7 +107,7 @@ fn outage_does_not_hide_inputs_that_are_held_back() {
 }
 
 #[test]
-fn a_limit_of_age_ends_the_match() {
+fn limit_of_age_ends_the_match() {
     let world = held_back(20, 150, |config| config.timeouts.max_input_age = Some(ms(60)));
     let victim = &world.machine(0).inner;
     let last = victim.events.last().map(|(_, event)| event.clone());
@@ -184,7 +184,7 @@ fn switched_off(silent: u64, cycle: u64, limit: Duration) -> Option<Reason> {
 }
 
 #[test]
-fn a_lag_switch_ends_the_match_within_a_minute() {
+fn lag_switch_ends_the_match_within_a_minute() {
     assert_eq!(switched_off(600, 2_000, Duration::from_secs(60)), Some(Reason::TooSlow));
 }
 

@@ -59,7 +59,7 @@ fn two_machines_on_a_link_with_latency_play_the_same_match() {
 }
 
 #[test]
-fn a_press_during_a_stall_is_kept_and_a_direction_is_not() {
+fn press_during_a_stall_is_kept_and_a_direction_is_not() {
     let setup = Setup::new(1, LinkConfig::clean()).configure(|config| config.rollback.kept_buttons = FIRE);
     let mut sim = playing(setup, ENDLESS);
     let log = confirmed(&mut sim);
@@ -90,7 +90,7 @@ fn a_press_during_a_stall_is_kept_and_a_direction_is_not() {
 }
 
 #[test]
-fn a_stick_that_was_tilted_during_a_stall_is_not_kept() {
+fn stick_that_was_tilted_during_a_stall_is_not_kept() {
     let setup = Setup::new(1, LinkConfig::clean()).configure(|config| {
         (config.rollback.kept_buttons, config.game.axes) = (FIRE, 2);
     });
@@ -231,7 +231,7 @@ fn leaving_is_told_to_the_peer() {
 }
 
 #[test]
-fn a_match_that_is_over_before_it_begins_is_agreed_on_too() {
+fn match_that_is_over_before_it_begins_is_agreed_on_too() {
     let mut sim =
         SimMatch::new(Setup::new(3, link()), Play { build: |seed| round(seed, 0), script: every_fourth });
     assert!(sim.run_until(secs(5), |sim| (0..2).all(|id| sim.machine(id).ended())));
@@ -264,7 +264,7 @@ fn frequent_polls_at_the_end_do_not_delay_the_next_frame() {
 }
 
 #[test]
-fn a_call_before_a_frame_is_due_tells_nothing_twice() {
+fn call_before_a_frame_is_due_tells_nothing_twice() {
     let mut sim = SimMatch::new(Setup::new(3, LinkConfig::clean()), ENDLESS);
     let told = |sim: &SimMatch<Round>| {
         let session = sim.machine(0).session();
@@ -279,7 +279,7 @@ fn a_call_before_a_frame_is_due_tells_nothing_twice() {
 }
 
 #[test]
-fn a_match_that_is_played_to_its_end_is_agreed_on() {
+fn match_that_is_played_to_its_end_is_agreed_on() {
     for seed in 1..=6 {
         let link = if seed % 2 == 0 { link() } else { LinkConfig::lossy() };
         let mut sim = SimMatch::new(Setup::new(seed, link), SHORT);
@@ -298,7 +298,7 @@ fn a_match_that_is_played_to_its_end_is_agreed_on() {
 }
 
 #[test]
-fn a_cheat_just_before_the_end_shows_in_the_verdict() {
+fn cheat_just_before_the_end_shows_in_the_verdict() {
     let mut sim = SimMatch::new(Setup::new(6, link()), SHORT);
     sim.world.machine_mut(1).tamper = Some(|game, _| game.cheats_at = 600);
     sim.run_for(secs(15));
@@ -315,7 +315,7 @@ fn a_cheat_just_before_the_end_shows_in_the_verdict() {
 }
 
 #[test]
-fn an_end_at_another_frame_shows_in_the_verdict() {
+fn end_at_another_frame_shows_in_the_verdict() {
     let mut sim = SimMatch::new(Setup::new(7, LinkConfig::clean()), SHORT);
     sim.world.machine_mut(1).tamper = Some(|game, _| game.ends_at = u32::MAX);
     sim.run_for(secs(30));
@@ -346,7 +346,7 @@ fn hit_missed_by_one_machine_at_the_end_is_named_by_field() {
 }
 
 #[test]
-fn a_delay_that_found_no_room_is_told_later() {
+fn delay_that_found_no_room_is_told_later() {
     let mut sim = playing(Setup::new(8, link()), ENDLESS);
     for change in 0..40 {
         let now = sim.world.local_now(0);
@@ -385,7 +385,7 @@ fn many_delay_changes_at_the_end_leave_room_for_the_verdict() {
 }
 
 #[test]
-fn a_peer_that_vanishes_at_the_end_leaves_it_unconfirmed() {
+fn peer_that_vanishes_at_the_end_leaves_it_unconfirmed() {
     let mut sim = SimMatch::new(Setup::new(8, LinkConfig::clean()), SHORT);
     let current =
         |sim: &SimMatch<Round>| sim.machine(1).session().map_or(Frame::ZERO, rebout::Session::current);
@@ -408,7 +408,7 @@ fn a_peer_that_vanishes_at_the_end_leaves_it_unconfirmed() {
 }
 
 #[test]
-fn a_desync_names_its_first_frame_and_the_last_match() {
+fn desync_names_its_first_frame_and_the_last_match() {
     for (on_desync, seed) in [(OnDesync::GoOn, 9), (OnDesync::Stop, 10)] {
         let setup = Setup::new(seed, link()).configure(|config| config.on_desync = on_desync);
         let mut sim = SimMatch::new(setup, ENDLESS);

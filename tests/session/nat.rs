@@ -30,7 +30,7 @@ fn match_plays_through_every_pair_of_nats_once_open() {
 }
 
 #[test]
-fn a_nat_that_forgets_ends_a_bare_match_for_both() {
+fn nat_that_forgets_ends_a_bare_match_for_both() {
     for id in [HOST, JOINER] {
         for kind in KINDS {
             let mut sim = sim_match();

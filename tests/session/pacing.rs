@@ -201,7 +201,7 @@ fn both_sides_resimulate_as_much() {
 }
 
 #[test]
-fn the_frame_rate_of_both_sides_is_the_mean_of_both_clocks() {
+fn frame_rate_of_both_sides_is_the_mean_of_both_clocks() {
     let lossy = LinkConfig { loss: Chance::percent(20), ..usual() };
     for (name, link) in [("usual", usual()), ("clean", LinkConfig::clean()), ("lossy", lossy)] {
         for skews in [[1_000, -1_000], [1_000, 1_000], [-1_000, 0], [0, 0]] {
@@ -277,7 +277,7 @@ fn unequal_delays_and_paths_leave_both_sides_with_equal_gaps() {
 }
 
 #[test]
-fn a_pause_causes_no_catch_up_spiral() {
+fn pause_causes_no_catch_up_spiral() {
     for (seed, pause_ms) in [100, 300, 700, 2_000, 10_000].into_iter().enumerate() {
         let mut watched = Watched::new(Setup::new(seed as u64, usual()));
         watched.run_until_both_play();
@@ -351,7 +351,7 @@ fn starved_machine_carries_its_own_pauses() {
 }
 
 #[test]
-fn a_machine_at_55_frames_a_second_slows_the_match() {
+fn machine_at_55_frames_a_second_slows_the_match() {
     for slow in 0..2 {
         let mut watched = Watched::new(Setup::new(11, usual()));
         watched.sim.world.machine_mut(slow).min_frame_length = secs(1) / 55;
@@ -424,7 +424,7 @@ fn thinned_packets_show_no_false_lead() {
 }
 
 #[test]
-fn a_claimed_delay_does_not_set_the_speed_of_a_match() {
+fn claimed_delay_does_not_set_the_speed_of_a_match() {
     // The greatest lie of each direction first, one at each side.
     let lies = [(0, 16), (8, 0), (0, 8), (4, 0)].into_iter().zip([HOST, JOINER, JOINER, HOST]);
     let lies = lies.clone().chain(lies.map(|(lie, liar)| (lie, 1 - liar)));

@@ -83,7 +83,7 @@ fn four_players_agree_on_a_sealed_link() {
 }
 
 #[test]
-fn a_match_of_pads_is_recorded_and_taken_over() {
+fn match_of_pads_is_recorded_and_taken_over() {
     let (sim, inputs) = played(3, |_| ());
     let agreed = sim.machine(0).agreed().expect("a match");
     let header = Header::of_match(&setup(3).configs[0], agreed);

@@ -105,7 +105,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn a_match_is_the_same_datagram_by_datagram_under_every_policy(
+    fn match_is_the_same_datagram_by_datagram_under_every_policy(
         played in matches(),
         policies in prop::sample::select(vec![
             [Saving::Sparse, Saving::Every], [Saving::Every, Saving::Sparse], [Saving::Sparse, Saving::Sparse],
@@ -118,7 +118,7 @@ proptest! {
     }
 
     #[test]
-    fn a_match_is_the_same_datagram_by_datagram_with_a_look_ahead(
+    fn match_is_the_same_datagram_by_datagram_with_a_look_ahead(
         played in matches(),
         saving in prop::sample::select(vec![Saving::Every, Saving::Sparse]),
         ahead in prop::sample::select(vec![[1_u8, 0], [0, 3], [8, 8]]),

@@ -120,7 +120,7 @@ fn correct_game_passes_on_all_links_with_random_inputs() {
 }
 
 #[test]
-fn a_fault_is_found_shrunk_and_handed_over_as_values() {
+fn fault_is_found_shrunk_and_handed_over_as_values() {
     let stress = faulty(Fault::Step { into: 100 });
     let report = stress.run(4 * 2 * 900);
     assert!(!report.is_well());
@@ -143,7 +143,7 @@ fn a_fault_is_found_shrunk_and_handed_over_as_values() {
 }
 
 #[test]
-fn a_failure_says_how_to_see_it_again() {
+fn failure_says_how_to_see_it_again() {
     let stress = faulty(Fault::Outside { from: 30 });
     let report = stress.run(1);
     let text = report.to_string();

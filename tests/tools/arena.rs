@@ -19,7 +19,7 @@ fn server(args: &str) -> (Running, String) {
 
 #[cfg(unix)]
 #[test]
-fn a_client_that_is_killed_is_missed_and_the_server_goes_on() {
+fn client_that_is_killed_is_missed_and_the_server_goes_on() {
     let (mut server, invite) = server("--seconds 60 --timeout 2");
     let mut client = start(&format!("join {invite} --bot"));
     let joined = client.line();
@@ -36,7 +36,7 @@ fn a_client_that_is_killed_is_missed_and_the_server_goes_on() {
 }
 
 #[test]
-fn a_server_that_is_killed_is_lost_and_the_client_says_so() {
+fn server_that_is_killed_is_lost_and_the_client_says_so() {
     let (mut server, invite) = server("--seconds 60");
     let mut client = start(&format!("join {invite} --bot --timeout 2"));
     assert!(client.line().starts_with("you are player "));
@@ -48,7 +48,7 @@ fn a_server_that_is_killed_is_lost_and_the_client_says_so() {
 
 #[cfg(unix)]
 #[test]
-fn a_server_that_shuts_down_says_so() {
+fn server_that_shuts_down_says_so() {
     let (mut server, invite) = server("");
     let mut client = start(&format!("join {invite} --bot"));
     assert!(client.line().starts_with("you are player "));

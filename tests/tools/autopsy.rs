@@ -221,7 +221,7 @@ fn examined(name: &str, game: &str, states: [String; 2]) -> (Option<i32>, String
 }
 
 #[test]
-fn a_bundle_of_16000_leaves_is_read_and_shown() {
+fn bundle_of_16000_leaves_is_read_and_shown() {
     // No path is on both machines, and all of them begin alike: the worst that a search by path can meet.
     let states = ["one", "two"].map(|name| state_of(16_000, name));
     let (code, shown, _) = examined("many-leaves", "playground", states);

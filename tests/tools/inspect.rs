@@ -78,14 +78,14 @@ fn sealed_packets_are_named_and_opened_with_a_key_log_only() {
 }
 
 #[test]
-fn an_input_packet_is_printed_field_by_field() {
+fn input_packet_is_printed_field_by_field() {
     let expected =
         "format: RBN1\nversion: 1\nstart_frame: 1\ncount: 1\nack_frame: 2\nbuttons[0]: 0x0003\n".to_owned();
     assert_eq!(inspect(&[RBN1]), (0, expected, String::new()));
 }
 
 #[test]
-fn a_checksum_is_printed_where_there_is_one() {
+fn checksum_is_printed_where_there_is_one() {
     let (code, out, _) = inspect(&["52424e3101010100000001020000001e000000b73db7410300"]);
     assert_eq!(code, 0);
     assert!(out.contains("checksum_frame: 30\nchecksum: 41B73DB7\n"), "{out}");
@@ -100,7 +100,7 @@ fn spaces_prefix_and_case_do_not_matter() {
 }
 
 #[test]
-fn a_refusal_names_the_rule_and_the_reason() {
+fn refusal_names_the_rule_and_the_reason() {
     let mut bytes = RBN1.to_owned();
     bytes.replace_range(20..22, "21");
     let expected = "refused: rbn1-count, a count of 33 is outside 1..=32\n".to_owned();
@@ -123,7 +123,7 @@ fn control_packets_and_the_messages_inside_are_printed() {
 }
 
 #[test]
-fn an_event_that_is_no_message_says_why_but_is_a_packet() {
+fn event_that_is_no_message_says_why_but_is_a_packet() {
     let (code, out, _) = inspect(&["47414d45 0001 0002 00000003 08 0001 63"]);
     assert_eq!(code, 0);
     assert!(out.ends_with("payload: 63\nmessage: none, message-kind, unknown message kind 99\n"), "{out}");
@@ -147,7 +147,7 @@ fn hostile_datagram_is_shown_escaped() {
 }
 
 #[test]
-fn an_rtype_packet_is_printed_field_by_field_where_it_is_named() {
+fn rtype_packet_is_printed_field_by_field_where_it_is_named() {
     let expected = "format: R-Type\nopcode: ENTITY_UPDATE\nasks_ack: false\nsequence: 4698\nentity: 784\n\
                     x: 400\ny: 80\n";
     for args in [
@@ -170,7 +170,7 @@ fn an_rtype_packet_is_printed_field_by_field_where_it_is_named() {
 }
 
 #[test]
-fn a_bad_argument_ends_with_its_reason_on_standard_error() {
+fn bad_argument_ends_with_its_reason_on_standard_error() {
     let said = |reason: &str| (2, String::new(), format!("inspect: {reason}\n"));
     assert_eq!(inspect(&[]), said("usage: inspect [--wire rtype] [--keys FILE] HEX"));
     assert_eq!(inspect(&["52zz"]), said("'z' is not a hex digit"));

@@ -119,7 +119,7 @@ fn record_writes_the_same_file_for_the_same_seed() {
 }
 
 #[test]
-fn an_empty_match_has_one_state() {
+fn empty_match_has_one_state() {
     let scratch = Scratch::recorded("empty", "1", "0");
     assert_eq!(succeeds(&["play", &scratch.file(), "--every", "10"]).0, "0 A54EA31A\n");
     assert_eq!(succeeds(&["play", &scratch.file(), "--every", "10", "--lag", "8"]).0, "0 A54EA31A\n");

@@ -84,7 +84,7 @@ fn meet(server: SocketAddr) -> (SocketAddr, String) {
 }
 
 #[test]
-fn a_host_and_a_joiner_meet_and_nobody_records_it() {
+fn host_and_a_joiner_meet_and_nobody_records_it() {
     let unix = || std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs();
     let begun = unix();
     let (server, addr) = start(&["--turn", "192.0.2.9:3478"]);

@@ -336,7 +336,7 @@ fn killed_processes_leave_files_that_open() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_ends_the_recording_and_not_the_match() {
+fn full_disk_ends_the_recording_and_not_the_match() {
     let scratch = Scratch::new("full");
     let (disk, kept) = (scratch.file("disk"), scratch.file("kept.rplk"));
     std::fs::create_dir(&disk).unwrap();

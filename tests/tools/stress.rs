@@ -162,7 +162,7 @@ fn other_games_are_well_too() {
 }
 
 #[test]
-fn the_result_does_not_depend_on_how_many_threads_play() {
+fn result_does_not_depend_on_how_many_threads_play() {
     let figures = |jobs: u32| {
         let (code, out, err) = stress(&format!("--matches 30 --frames 300 --seed 9 --json --jobs {jobs}"));
         assert_eq!(code, Some(0), "{err}");
@@ -184,7 +184,7 @@ fn another_seed_plays_other_matches() {
 }
 
 #[test]
-fn a_run_that_proves_nothing_fails() {
+fn run_that_proves_nothing_fails() {
     // Too short for a blow, and for a wrong prediction.
     let (code, out, err) = stress("--link clean --matches 3 --frames 10 --json");
     assert_eq!(code, Some(1), "{out}{err}");
@@ -239,7 +239,7 @@ fn autopsy_finds_a_fault_despite_a_broken_restore() {
 }
 
 #[test]
-fn a_failure_is_shrunk_and_can_be_seen_again_and_looked_into() {
+fn failure_is_shrunk_and_can_be_seen_again_and_looked_into() {
     let scratch = Scratch::new("failure");
     let dir = scratch.0.to_str().unwrap();
     let (code, out, err) = stress(&format!(
@@ -279,7 +279,7 @@ fn effects_of_flipped_bits_are_reported_and_no_failure() {
 }
 
 #[test]
-fn a_sealed_link_with_flipped_bits_makes_no_match_diverge() {
+fn sealed_link_with_flipped_bits_makes_no_match_diverge() {
     let (code, out, err) = stress("--link corrupting --matches 6 --frames 900 --sealed");
     assert_eq!(code, Some(0), "{out}{err}");
     assert!(!out.contains("flip bits"), "nothing is to be reported: {out}");

@@ -252,7 +252,7 @@ fn stalls_rollbacks_and_silence_are_told() {
 }
 
 #[test]
-fn the_end_of_a_match_is_told_on_both_machines() {
+fn end_of_a_match_is_told_on_both_machines() {
     let told = traced(|| {
         let mut sim = sim_match(0);
         assert!(sim.run_until_frame(100));
@@ -272,7 +272,7 @@ fn changes_of_the_send_rate_are_told() {
 }
 
 #[test]
-fn a_match_without_trouble_is_told_below_warnings() {
+fn match_without_trouble_is_told_below_warnings() {
     let told = traced(|| assert!(sim_match(2).run_until_frame(600)));
     assert!(!told.is_empty());
     for event in &told {

@@ -257,7 +257,7 @@ fn every_buffer_that_is_too_small_is_refused() {
 }
 
 #[test]
-fn a_ping_value_is_a_finite_number_whatever_the_random_bits() {
+fn ping_value_is_a_finite_number_whatever_the_random_bits() {
     for random in [0, 1, u64::MAX, f64::NAN.to_bits(), f64::NEG_INFINITY.to_bits(), 1 << 62] {
         assert!(f64::from_bits(ControlPacket::ping_value(random)).is_finite());
     }

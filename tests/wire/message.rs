@@ -273,7 +273,7 @@ fn refusals_name_the_rule_and_the_bad_value() {
 }
 
 #[test]
-fn the_ends_of_the_first_frame_range_are_taken() {
+fn ends_of_the_first_frame_range_are_taken() {
     for first_frame in [1_u32, 1 << 31] {
         let bytes = changed(offer_bytes(), 9, &first_frame.to_be_bytes());
         assert!(
@@ -358,7 +358,7 @@ fn short_buffers_are_refused_with_the_length_needed() {
 }
 
 #[test]
-fn the_longest_message_fits_a_datagram() {
+fn longest_message_fits_a_datagram() {
     let mut buf = [0; MAX_DATAGRAM];
     let bytes = [1; MAX_AUTOPSY];
     let message = Message::Ordered { number: 0, body: Ordered::Autopsy(&bytes) };
@@ -366,7 +366,7 @@ fn the_longest_message_fits_a_datagram() {
 }
 
 #[test]
-fn a_datagram_is_judged_by_the_format_it_begins_as() {
+fn datagram_is_judged_by_the_format_it_begins_as() {
     fn verdict(bytes: &[u8]) -> Result<Packet<'_>, (Option<&'static str>, &'static str)> {
         Packet::decode(bytes, Flags::ALL).map_err(|error| (error.format(), error.rule()))
     }
@@ -410,7 +410,7 @@ proptest! {
     }
 
     #[test]
-    fn a_hello_survives_a_round_trip(
+    fn hello_survives_a_round_trip(
         numbers in proptest::array::uniform4(any::<u64>()), rate in (1u32..=1_000, 1u32..=9), first_state_limit in any::<u32>(), capabilities in any::<u32>(), axes in 0u8..=6,
         delay_frames in 0u8..=30, round_trip in any::<u16>(), user_data in proptest::collection::vec(any::<u8>(), 0..=64),
     ) {

@@ -162,7 +162,7 @@ fn values_that_would_be_refused_are_not_written() {
 
 /// A packet with every block, byte for byte.
 #[test]
-fn a_packet_with_every_block_has_the_pinned_bytes() {
+fn packet_with_every_block_has_the_pinned_bytes() {
     let header = InputHeader {
         start_frame: WireFrame(0x1234_5678),
         ack_frame: WireFrame(0x90AB_CDEF),

@@ -161,7 +161,7 @@ fn every_refusal_has_a_name() {
 }
 
 #[test]
-fn a_signature_covers_domain_cookie_ticket_and_address() {
+fn signature_covers_domain_cookie_ticket_and_address() {
     let text = signed_text(COOKIE, TICKET, "192.0.2.7:7000".parse().unwrap());
     assert_eq!(text[..13], *b"rebout room 1");
     assert_eq!(text[13..29], [COOKIE.to_be_bytes(), TICKET.to_be_bytes()].concat());
@@ -230,7 +230,7 @@ fn block(name: &str) -> Vec<u8> {
 
 /// `tests/vectors.rs` computes these blocks without this crate.
 #[test]
-fn the_vectors_are_the_bytes_that_the_code_writes() {
+fn vectors_are_the_bytes_that_the_code_writes() {
     let [mut init, mut resp] = [[0; 53]; 2];
     (init[0], resp[0]) = (0xE2, 0xE3);
     let Ok(Packet::Register(register)) = decode(&block("register")) else { panic!() };

@@ -33,7 +33,7 @@ fn init(plain_len: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_request_is_as_long_as_its_answer_and_longer() {
+fn request_is_as_long_as_its_answer_and_longer() {
     for (pattern, number, len, answer) in [(Pattern::Invite, 1, 32, 27), (Pattern::Open, 2, 64, 59)] {
         let bytes = request(pattern);
         let mut golden = vec![0xE0, 1, number, 0x0A, 0x0B, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88];
@@ -49,7 +49,7 @@ fn a_request_is_as_long_as_its_answer_and_longer() {
 }
 
 #[test]
-fn a_retry_has_the_open_key_or_none() {
+fn retry_has_the_open_key_or_none() {
     for key in [None, Some([7; 32])] {
         let bytes = retry(key);
         let mut golden = vec![0xE1, 0x0A, 0x0B];
@@ -81,7 +81,7 @@ fn every_init_has_333_bytes() {
 }
 
 #[test]
-fn a_resp_is_shorter_than_an_init() {
+fn resp_is_shorter_than_an_init() {
     let resp = |len: usize| [seal::resp_head(0x0A0B).to_vec(), vec![9; len - 3]].concat();
     assert_eq!(resp(53)[..4], [0xE3, 0x0A, 0x0B, 9]);
     let bytes = resp(167);
@@ -117,7 +117,7 @@ fn data_drops_the_magic_of_its_format() {
 }
 
 #[test]
-fn a_control_packet_has_the_length_of_its_kind() {
+fn control_packet_has_the_length_of_its_kind() {
     let kinds = [
         (Kind::Find, 1, 0),
         (Kind::Found, 2, 0),
@@ -169,7 +169,7 @@ fn each_rule_refuses_by_its_name() {
 }
 
 #[test]
-fn a_packet_that_is_cut_or_extended_is_refused() {
+fn packet_that_is_cut_or_extended_is_refused() {
     let packets = [request(Pattern::Invite), request(Pattern::Open), retry(None), retry(Some([7; 32]))];
     for packet in packets {
         // A RETRY of 59 bytes cut to 27 has the layout of the shorter one, and bytes of a key where its mac should be.
@@ -184,7 +184,7 @@ fn a_packet_that_is_cut_or_extended_is_refused() {
 }
 
 #[test]
-fn a_buffer_that_is_too_small_gets_no_packet() {
+fn buffer_that_is_too_small_gets_no_packet() {
     let request = Request { pattern: Pattern::Open, index: 1, nonce: 2 };
     assert_eq!(seal::encode_request(&request, |_| 0, &mut [0; 63]), None);
     let retry = Retry { index: 1, nonce: 2, cookie: 3, open_key: None };

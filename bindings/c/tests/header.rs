@@ -29,7 +29,7 @@ fn written() -> String {
 }
 
 #[test]
-fn the_header_is_the_one_of_the_sources() {
+fn header_is_the_one_of_the_sources() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("include/rebout.h");
     let written = written();
     if std::env::var("REBOUT_HEADER").is_ok_and(|value| value == "write") {
@@ -57,7 +57,7 @@ fn functions<'a>(text: &'a str, before: &'a str) -> Vec<&'a str> {
 }
 
 #[test]
-fn the_page_names_every_function() {
+fn page_names_every_function() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let header = std::fs::read_to_string(root.join("include/rebout.h")).unwrap();
     let page = std::fs::read_to_string(root.join("../../docs/C.md")).unwrap();

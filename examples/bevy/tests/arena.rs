@@ -46,19 +46,19 @@ fn stressed(traps: Traps) -> Stress<Rolled<World>> {
 }
 
 #[test]
-fn the_arena_survives_rollbacks() {
+fn arena_survives_rollbacks() {
     let broken = sync_tested(Traps::default()).unwrap();
     assert!(broken > 20, "{broken} rocks: entities hardly came and went");
 }
 
 #[test]
-fn the_arena_desyncs_on_no_link() {
+fn arena_desyncs_on_no_link() {
     let report = stressed(Traps::default()).run(13 * 1_800);
     assert!(report.is_well(), "{report}");
 }
 
 #[test]
-fn an_engine_id_in_the_state_is_caught_and_named() {
+fn engine_id_in_the_state_is_caught_and_named() {
     let traps = Traps { engine_ids: true, ..Traps::default() };
     let field = sync_tested(traps).unwrap_err();
     assert!(field.starts_with("ship[") && field.ends_with("].last_hit"), "{field}");
@@ -67,7 +67,7 @@ fn an_engine_id_in_the_state_is_caught_and_named() {
 }
 
 #[test]
-fn an_order_of_iteration_in_the_state_is_caught_and_named() {
+fn order_of_iteration_in_the_state_is_caught_and_named() {
     let traps = Traps { query_order: true, ..Traps::default() };
     let field = sync_tested(traps).unwrap_err();
     assert!(field.starts_with("velocity[") || field.starts_with("position["), "{field}");

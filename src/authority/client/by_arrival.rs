@@ -208,7 +208,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entity_that_stood_does_not_move_before_its_update() {
+    fn entity_that_stood_does_not_move_before_its_update() {
         let (mut track, mut intervals) = (Track::EMPTY, Intervals::default());
         let ms = |ms| Time::ZERO + Span::from_millis(ms);
         let place = |track: &Track, at: u64| track.at(ms(at)).unwrap().0.x;

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_correction_is_shown_away_over_six_frames() {
+    fn correction_is_shown_away_over_six_frames() {
         let mut history = history(10);
         history.reconcile(&Line, Frame(110), Body::at(4.0, 0.0));
         close(history.own().drawn(1.0).unwrap().x, 10.0);

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_error_is_worked_off_without_overshooting() {
+    fn small_error_is_worked_off_without_overshooting() {
         let mut pace = Pace::begin(0, 0, FRAME);
         let mut last = i64::MAX;
         for n in 1..200 {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_far_off_is_jumped_to_in_both_directions() {
+    fn target_far_off_is_jumped_to_in_both_directions() {
         for away in [-20, 20] {
             let mut pace = Pace::begin(0, 100 * FRAME, FRAME);
             let target = (101 + away) * FRAME;

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reused_id_does_not_slide_from_its_former_owner() {
+    fn reused_id_does_not_slide_from_its_former_owner() {
         let snapshot =
             |scene: &mut Scene, frame, x| scene.snapshot(time(frame), &[Shown { id: 9, body: at(x) }]);
         for late in [false, true] {
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_of_the_frame_of_an_end_or_later_shows_nothing() {
+    fn snapshot_of_the_frame_of_an_end_or_later_shows_nothing() {
         let mut scene = Scene::new(false);
         scene.record(time(10.0), &spawn(None));
         scene.record(time(16.0), &GONE);
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reused_id_begins_at_its_place_on_a_wire_without_frames() {
+    fn reused_id_begins_at_its_place_on_a_wire_without_frames() {
         let mut scene = Scene::new(true);
         let mut intervals = Intervals::default();
         scene.record(ms(1_000), &spawn(Some((100.0, 0.0))));
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_without_spawns_forgets_what_it_does_not_show() {
+    fn server_without_spawns_forgets_what_it_does_not_show() {
         let mut scene = Scene::new(false);
         scene.snapshot(time(100.0), &[Shown { id: 9, body: at(1.0) }]);
         scene.snapshot(time(149.0), &[]);

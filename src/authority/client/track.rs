@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_is_held_interpolated_extrapolated_and_frozen() {
+    fn body_is_held_interpolated_extrapolated_and_frozen() {
         let track = track(&[13, 10, 16]);
         assert_eq!(x(&track, 9.0), (10.0, Drawing::Held));
         assert_eq!(x(&track, 11.5), (11.5, Drawing::Interpolated));

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn an_update_on_the_trail_corrects_nothing() {
+    fn update_on_the_trail_corrects_nothing() {
         let mut trail = trail(40);
         for age in 0..40_u8 {
             // Rounded to whole units, as on the wire.
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn an_update_beside_the_trail_moves_all_of_it_once() {
+    fn update_beside_the_trail_moves_all_of_it_once() {
         let mut trail = trail(40);
         // Twelve frames ago it was at 170, 50.
         trail.compare(&Body::at(170.0, 53.0));
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn an_age_far_from_the_known_one_is_not_learnt() {
+    fn age_far_from_the_known_one_is_not_learnt() {
         let mut trail = trail(60);
         (0..100).for_each(|_| trail.compare(&Body::at(250.0 - 2.5 * 21.0, 50.0)));
         assert!((trail.age - 12.0).abs() < 1e-6, "nine frames off: {}", trail.age);

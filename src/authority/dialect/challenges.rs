@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_challenge_makes_room() {
+    fn oldest_challenge_makes_room() {
         let mut challenges = Challenges::after(0);
         (1..24).for_each(|number| challenges.push(number));
         assert!(challenges.is_full());

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_makes_room_for_its_own_trials_only() {
+    fn source_makes_room_for_its_own_trials_only() {
         let mut access = access(3);
         prove(&mut access, at(0), addr(9, 1));
         (1..=5).for_each(|port| {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_of_64_trials_makes_room() {
+    fn oldest_of_64_trials_makes_room() {
         let mut access = access(3);
         (0..=64).for_each(|n| {
             prove(&mut access, at(1), addr(n, 1));
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_passed_trial_is_a_seat_if_its_id_is_still_free() {
+    fn passed_trial_is_a_seat_if_its_id_is_still_free() {
         for (offer, is_seated) in [(Ok(7), true), (Ok(8), false), (Err(NoSeat::Full), false)] {
             let (mut access, from) = (access(3), addr(1, 1));
             let mut number = prove(&mut access, at(0), from);
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ping_in_a_trial_is_answered_with_its_pong() {
+    fn ping_in_a_trial_is_answered_with_its_pong() {
         let (mut access, from) = (access(3), addr(1, 1));
         let number = prove(&mut access, at(0), from);
         access.hear::<GameWire>(at(25), from, &packet(3, number, &ControlPayload::Ping(77)), Ok(7)).unwrap();
@@ -314,7 +314,7 @@ mod tests {
 
     /// The packets in the handshake of a guest may be recorded ones. Those on a confirmed connection are not.
     #[test]
-    fn a_confirmed_guest_is_seated_and_a_reached_one_is_not() {
+    fn confirmed_guest_is_seated_and_a_reached_one_is_not() {
         let (guest, request) = (addr(1, 1), packet(1, 0, &ControlPayload::ConnectReq));
         let mut reached = access(3);
         reached.connection(guest, step(false));

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_numbered_input_is_applied_in_its_frame_and_in_no_other() {
+    fn numbered_input_is_applied_in_its_frame_and_in_no_other() {
         let mut buffer = InputBuffer::new();
         buffer.number_by_frames(10);
         buffer.hear(Time::ZERO, Frame(10), &inputs([9, 10, 11, 13]));
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_from_nowhere_does_not_outrun_the_honest_ones() {
+    fn number_from_nowhere_does_not_outrun_the_honest_ones() {
         let mut buffer = InputBuffer::new();
         buffer.hear(Time::ZERO, Frame(0), &inputs([1, 2]));
         buffer.hear(Time::ZERO, Frame(0), &inputs([1_000_000, 0x7FFF_FFFF]));
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_may_jump_by_128_and_by_two_for_each_frame() {
+    fn count_may_jump_by_128_and_by_two_for_each_frame() {
         // Numbers with their frames, then the frame of the jump. The frames count from the newest input.
         type Case<'a> = (&'a [(u32, u32)], u32, u32);
         let cases: [Case<'_>; 5] = [

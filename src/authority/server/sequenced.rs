@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_number_was_an_input_if_its_time_has_passed() {
+    fn missing_number_was_an_input_if_its_time_has_passed() {
         let mut early = queue(&[(0, 100, 1)]);
         assert_eq!(taken(&mut early, 1), [0], "one alone does not begin");
         let mut early = queue(&[(0, 100, 1), (20, 101, 2), (40, 102, 3)]);
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_that_was_held_before_it_came_is_not_applied_again() {
+    fn input_that_was_held_before_it_came_is_not_applied_again() {
         let mut inputs = queue(&[(0, 0, 1), (20, 1, 1), (40, 2, 1), (60, 3, 1)]);
         assert_eq!(taken(&mut inputs, 6), [1, 1, 1, 1, 0, 0], "held twice");
         // The two that were held for: one lost, one that says the same.
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_an_outage_left_behind_becomes_short_again() {
+    fn queue_that_an_outage_left_behind_becomes_short_again() {
         let mut inputs = Sequenced::new(FRAME);
         (0..40).for_each(|n| {
             inputs.insert(at(u64::from(n) * 20), n, command(1));

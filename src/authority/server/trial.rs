@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_challenge_is_repeated_seldom_once_24_are_under_way() {
+    fn challenge_is_repeated_seldom_once_24_are_under_way() {
         let mut trial = challenged(22);
         trial.hear(at(550), heard(80, 1_000), 100).unwrap();
         trial.hear(at(550), heard(81, 1_000), 100).unwrap();

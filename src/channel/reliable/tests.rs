@@ -17,7 +17,7 @@ fn delivered(reliable: &mut Reliable) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn a_message_is_resent_until_any_of_its_packets_is_acknowledged() {
+fn message_is_resent_until_any_of_its_packets_is_acknowledged() {
     let mut reliable = Reliable::new();
     reliable.send(at(0), Ordered::User(b"hi")).unwrap();
     assert_eq!(reliable.transmit(at(0), 7, RTT), Some(&[17, 0, 0, b'h', b'i'][..]));
@@ -32,7 +32,7 @@ fn a_message_is_resent_until_any_of_its_packets_is_acknowledged() {
 }
 
 #[test]
-fn a_peer_that_never_acknowledges_is_sent_less_and_less() {
+fn peer_that_never_acknowledges_is_sent_less_and_less() {
     let mut reliable = Reliable::new();
     reliable.send(at(0), Ordered::User(b"hi")).unwrap();
     let sends = |reliable: &mut Reliable, from: u64, to: u64| {
@@ -127,7 +127,7 @@ fn second_gap_counts_from_the_arrival_of_the_first_message() {
 }
 
 #[test]
-fn the_game_cannot_fill_the_queue_for_the_match() {
+fn game_cannot_fill_the_queue_for_the_match() {
     let mut reliable = Reliable::new();
     let sent = (0..20).filter(|_| reliable.send(at(0), Ordered::User(b"x")).is_ok()).count();
     assert_eq!(sent, 12);
@@ -158,7 +158,7 @@ fn numbers_wrap() {
 }
 
 #[test]
-fn a_missing_message_is_missing_since_the_first_later_one_came() {
+fn missing_message_is_missing_since_the_first_later_one_came() {
     let mut reliable = Reliable::new();
     reliable.keep(at(10), 0, b"0");
     assert_eq!(reliable.missing_since(), None, "it is the one that was expected");
@@ -172,7 +172,7 @@ fn a_missing_message_is_missing_since_the_first_later_one_came() {
 }
 
 #[test]
-fn the_peer_is_sent_again_what_it_has_proven_to_miss() {
+fn peer_is_sent_again_what_it_has_proven_to_miss() {
     let mut reliable = Reliable::new();
     for n in 0..5_u16 {
         reliable.send(at(0), Ordered::User(b"x")).unwrap();

@@ -27,7 +27,7 @@ fn run(silence: &mut Silence, from: u64, to: u64) -> Vec<(u64, SilenceChange)> {
 }
 
 #[test]
-fn a_silence_is_interrupted_then_lost() {
+fn silence_is_interrupted_then_lost() {
     let mut silence = Silence::new(ms(0), LIMITS, FRAME);
     assert_eq!(run(&mut silence, 50, 700), []);
     let said = run(&mut silence, 750, 30_000);
@@ -36,7 +36,7 @@ fn a_silence_is_interrupted_then_lost() {
 }
 
 #[test]
-fn a_new_frame_resumes_it_once() {
+fn new_frame_resumes_it_once() {
     let mut silence = Silence::new(ms(0), LIMITS, FRAME);
     silence.pass(ms(50));
     silence.heard();

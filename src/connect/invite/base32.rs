@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn the_checksum_is_that_of_bip_350() {
+    fn checksum_is_that_of_bip_350() {
         // The valid text "a1lqfn3a": 3, 0 and 1 are its expanded prefix, and all behind the 1 is the checksum.
         let characters = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
         let value = |character| characters.iter().position(|other| *other == character).unwrap() as u8;

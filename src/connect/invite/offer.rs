@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_cut_or_is_anything_else_is_refused() {
+    fn text_that_is_cut_or_is_anything_else_is_refused() {
         let texts = [offer(188).to_string(), Answer { init: vec![9; 333] }.to_string()];
         for text in &texts {
             let reads = |text: &str| text.parse::<Offer>().is_ok() || text.parse::<Answer>().is_ok();
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_key_is_not_printed() {
+    fn key_is_not_printed() {
         assert_eq!(format!("{:?}", offer(9)), "Offer");
     }
 

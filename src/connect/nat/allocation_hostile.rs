@@ -276,7 +276,7 @@ fn run(seed: u32) -> Run {
 
 /// An answer to the first request needs no integrity: an observer of that request can forge it.
 #[test]
-fn a_nonce_with_a_character_of_two_bytes_is_refused() {
+fn nonce_with_a_character_of_two_bytes_is_refused() {
     let mut allocation = allocation();
     allocation.run(Time::ZERO);
     let request = allocation.poll_transmit(Time::ZERO).unwrap();
@@ -367,7 +367,7 @@ fn endless_candidates_leave_permissions_to_others() {
 }
 
 #[test]
-fn a_refused_permission_is_asked_for_again() {
+fn refused_permission_is_asked_for_again() {
     let mut made = Made::new(CREATE_PERMISSION);
     let permit = |made: &mut Made| {
         let now = made.now;

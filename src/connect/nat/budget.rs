@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_gets_at_most_72_checks_in_any_minute() {
+    fn machine_gets_at_most_72_checks_in_any_minute() {
         let mut budget = Budget::default();
         let times: Vec<u64> = (0..180_000).step_by(10).filter(|ms| sent(&mut budget, *ms, 1)).collect();
         assert_eq!(times.iter().filter(|ms| **ms < 100).count(), 10, "a burst is sent at once");
@@ -107,14 +107,14 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_was_not_checked_for_long_saves_up_nothing() {
+    fn machine_that_was_not_checked_for_long_saves_up_nothing() {
         let mut budget = Budget::default();
         assert!(sent(&mut budget, 0, 1));
         assert_eq!(burst(&mut budget, 600_000, 1), BURST as usize);
     }
 
     #[test]
-    fn a_new_machine_in_a_full_table_takes_over_the_fewest_checks() {
+    fn new_machine_in_a_full_table_takes_over_the_fewest_checks() {
         let mut budget = Budget::default();
         for n in 0..MAX_MACHINES as u32 {
             let checks = if n == 100 { 4 } else { 10 };

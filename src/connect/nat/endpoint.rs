@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn the_policy_chooses_the_kinds_of_own_candidates() {
+    fn policy_chooses_the_kinds_of_own_candidates() {
         let own = |relay, relayed| {
             let hosts = ["192.168.1.2:7000", "[fe80::1]:7000", "203.0.113.9:7000"];
             let mut endpoint = endpoint(relay, &hosts, "198.51.100.1:3479");

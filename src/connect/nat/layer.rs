@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_control_packet_is_looked_at_without_delay() {
+    fn control_packet_is_looked_at_without_delay() {
         let mut seal = Seal::host(Randomness::Seeded(2)).unwrap();
         let mut lobby = Lobby::host(Config::new(7)).unwrap();
         for (first, stirs) in [(RESP, true), (CONTROL, true), (0xE4, false)] {

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_the_seal_left_is_nominated_again() {
+    fn path_that_the_seal_left_is_nominated_again() {
         let mut nomination = Nomination::default();
         assert!(nomination.set(at(0), path(1), at(0), None));
         assert!(!nomination.set(at(9_000), path(1), at(9_000), None), "the seal had no room for it");

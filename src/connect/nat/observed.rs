@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_mapping_at_the_relay_voids_that_of_the_rendezvous() {
+    fn new_mapping_at_the_relay_voids_that_of_the_rendezvous() {
         let (old, new) = (at("203.0.113.9:7000"), at("203.0.113.9:7001"));
         let mut observed = Observed::default();
         observed.rendezvous_saw(old);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mapped_ipv4_address_is_named_as_ipv4() {
+    fn mapped_ipv4_address_is_named_as_ipv4() {
         let (mapped, plain) = (at("[::ffff:203.0.113.9]:7000"), at("203.0.113.9:7000"));
         let mut observed = Observed::default();
         observed.rendezvous_saw(mapped);

@@ -84,14 +84,14 @@ mod tests {
     }
 
     #[test]
-    fn a_path_through_the_socket_is_its_remote_address() {
+    fn path_through_the_socket_is_its_remote_address() {
         let path = Path { relayed: false, ..relayed(7) };
         assert_eq!(PathTable::default().addr(path, |_| false), Some(path.remote));
         assert_eq!(PathTable::default().path(path.remote), Some(path));
     }
 
     #[test]
-    fn an_address_is_found_again_and_never_used_twice() {
+    fn address_is_found_again_and_never_used_twice() {
         let mut table = PathTable::default();
         let first = table.addr(relayed(1), |_| false).unwrap();
         assert_eq!(table.path(first), Some(relayed(1)));
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_was_used_again_is_not_the_first_to_make_room() {
+    fn path_that_was_used_again_is_not_the_first_to_make_room() {
         let mut table = PathTable::default();
         let addr: Vec<_> =
             (1..=MAX_RELAYED as u16).map(|port| table.addr(relayed(port), |_| false).unwrap()).collect();
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_in_use_makes_no_room() {
+    fn path_in_use_makes_no_room() {
         let mut table = PathTable::default();
         let used = table.addr(relayed(1), |_| false).unwrap();
         for port in 2..100 {

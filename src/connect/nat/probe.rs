@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_ends_the_question() {
+    fn answer_ends_the_question() {
         let later = Span::from_millis(30);
         let seen = Seen { addr: "192.0.2.1:32853".parse().unwrap(), round_trip: later };
         let mut probe = asked();
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_server_is_asked_at_doubling_intervals() {
+    fn server_is_asked_at_doubling_intervals() {
         let mut probe = Probe::new(Time::ZERO, "198.51.100.1:3478".parse().unwrap(), ID);
         assert_eq!(probe.handle(Time::ZERO, &answer()), None, "nothing was asked yet");
         let is_asked = |ms: &u64| probe.poll_transmit(Time::ZERO + Span::from_millis(*ms)).is_some();
@@ -98,14 +98,14 @@ mod tests {
     }
 
     #[test]
-    fn the_round_trip_is_that_of_the_last_request() {
+    fn round_trip_is_that_of_the_last_request() {
         let (mut probe, ms) = (asked(), |ms| Time::ZERO + Span::from_millis(ms));
         assert!(probe.poll_transmit(ms(150)).is_some());
         assert_eq!(probe.handle(ms(170), &answer()).map(|seen| seen.round_trip), Some(Span::from_millis(20)));
     }
 
     #[test]
-    fn a_mapped_ipv4_address_is_seen_as_ipv4() {
+    fn mapped_ipv4_address_is_seen_as_ipv4() {
         let seen = asked().handle(Time::ZERO, &answer_to("[::ffff:192.0.2.1]:7")).map(|seen| seen.addr);
         assert_eq!(seen, Some("192.0.2.1:7".parse().unwrap()));
     }

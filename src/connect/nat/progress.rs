@@ -283,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_detour_is_at_most_twice_its_shorter_leg() {
+    fn detour_is_at_most_twice_its_shorter_leg() {
         let ms = Span::from_millis;
         let longest = |whole, to_relay| detour(whole, to_relay).map(|longer| longer.as_millis());
         assert_eq!(longest(ms(60), ms(6)), Some(12), "a relay beside us");

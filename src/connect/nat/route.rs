@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_is_opened_after_two_seconds_without_an_answer() {
+    fn stream_is_opened_after_two_seconds_without_an_answer() {
         let (mut route, stream) = allowed();
         assert_eq!(
             (route.deadline(), opens(&mut route, 0..9_000)),
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_over_udp_keeps_the_route_on_udp() {
+    fn answer_over_udp_keeps_the_route_on_udp() {
         let (mut route, stream) = allowed();
         route.sent(ms(0));
         assert_eq!(opens(&mut route, 0..2_100), [2_000]);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_ends_or_is_silent_gives_way_to_udp() {
+    fn stream_that_ends_or_is_silent_gives_way_to_udp() {
         let (mut route, stream) = allowed();
         for why in [Some(Notice::Closed), None] {
             route.sent(ms(0));

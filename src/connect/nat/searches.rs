@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_is_idle_a_while_after_its_last_guest() {
+    fn host_is_idle_a_while_after_its_last_guest() {
         let at = |secs| Time::ZERO + Span::from_secs(secs);
         let mut searches = Searches::new(1);
         assert!(
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_searches_for_at_most_64_peers() {
+    fn server_searches_for_at_most_64_peers() {
         assert_eq!([1, 8, 12, 64, 200].map(|guests| Searches::new(guests).max.others), [8, 8, 12, 64, 64]);
         let spectators = |spectators| {
             let mut searches = Searches::new(1);

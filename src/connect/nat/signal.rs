@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_is_read_as_it_was_written_and_fits_into_its_packets() {
+    fn signal_is_read_as_it_was_written_and_fits_into_its_packets() {
         for candidates in 0..=MAX_CANDIDATES {
             let signal = signal(candidates);
             assert_eq!(Signal::decode(&signal.encode()), Some(signal));
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_signal_that_is_cut_longer_or_of_another_kind_is_refused() {
+    fn signal_that_is_cut_longer_or_of_another_kind_is_refused() {
         let text = signal(8).encode();
         for len in 0..text.len() {
             assert_eq!(Signal::decode(&text[..len]), None, "{len}");

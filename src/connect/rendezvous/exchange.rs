@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_is_repeated_quickly_and_then_every_second() {
+    fn request_is_repeated_quickly_and_then_every_second() {
         let sent = |mut exchange: Exchange| -> Vec<u64> {
             (0..12_000).filter(|ms| exchange.is_due(Time::ZERO + Span::from_millis(*ms))).collect()
         };
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_cookie_is_not_used() {
+    fn old_cookie_is_not_used() {
         let cookie = HeldCookie::new(Time::ZERO, 7);
         assert_eq!(cookie.get(Time::ZERO + Span::from_secs(8)), 7);
         assert_eq!(cookie.get(Time::ZERO + Span::from_secs(9)), 0);

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signature_is_of_one_key_cookie_ticket_and_address() {
+    fn signature_is_of_one_key_cookie_ticket_and_address() {
         let server = "192.0.2.1:3479".parse().unwrap();
         let [here, there]: [SocketAddr; 2] = ["192.0.2.7:5", "192.0.2.7:6"].map(|addr| addr.parse().unwrap());
         let register = Identity::new(&[7; 32], server).unwrap().register(9, 4, Some((here, 3)));
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_has_one_room_at_each_server() {
+    fn host_has_one_room_at_each_server() {
         let room = |server: &str| Identity::new(&[7; 32], server.parse().unwrap()).unwrap().room();
         assert_eq!(room("192.0.2.1:3479"), room("192.0.2.1:3479"));
         assert_ne!(room("192.0.2.1:3479"), room("192.0.2.2:3479"));
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_with_a_name_keeps_its_rooms_when_it_moves() {
+    fn server_with_a_name_keeps_its_rooms_when_it_moves() {
         let room =
             |server: &str, name| Identity::named(&[7; 32], server.parse().unwrap(), name).unwrap().room();
         let name = ("play.example.org", 3479);

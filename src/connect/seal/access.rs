@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_and_a_key_open_one_handshake() {
+    fn cookie_and_a_key_open_one_handshake() {
         let mut access = access(Pattern::Invite);
         let here = ([192, 0, 2, 1], 5).into();
         let head = cookie(&access, Pattern::Invite, here);

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_channel_wears_out() {
+    fn channel_wears_out() {
         let [mut host, mut joiner] = pair();
         joiner.wear_out();
         let mut packet = sealed(&mut host, b"x");

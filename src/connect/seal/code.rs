@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_is_read_as_two_groups_of_digits() {
+    fn code_is_read_as_two_groups_of_digits() {
         let shown = |digits| Code { digits, guests_before: 0 }.to_string();
         assert_eq!([shown(7), shown(123_456), shown(999_000)], ["000 007", "123 456", "999 000"]);
     }

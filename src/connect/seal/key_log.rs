@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_read_back_and_any_other_is_refused() {
+    fn line_is_read_back_and_any_other_is_refused() {
         let line = logged().to_string();
         assert_eq!(line, format!("rebout-seal 1 0007 0009 {} {}", "1a".repeat(32), "2b".repeat(32)));
         let read: ConnectionKeys = format!("{line}\n").parse().expect("a line");

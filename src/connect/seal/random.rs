@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_gives_the_same_bytes_and_no_two_draws_are_alike() {
+    fn seed_gives_the_same_bytes_and_no_two_draws_are_alike() {
         let drawn = |source| {
             let mut random = Random::new(source).unwrap();
             [random.next_u64(), random.next_u64(), random.next_u64()]

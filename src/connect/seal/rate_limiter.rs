@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_of_ipv6_is_one_source() {
+    fn network_of_ipv6_is_one_source() {
         let source = |addr: &str| Source::machine(addr.parse().unwrap());
         assert_eq!(source("[2001:db8::1]:5"), source("[2001:db8::ffff:1]:6"));
         assert_ne!(source("[2001:db8::1]:5"), source("[2001:db8:0:1::1]:5"));

@@ -99,7 +99,7 @@ mod tests {
     use crate::{checksum, diff};
 
     #[test]
-    fn the_bits_are_hashed_low_word_first() {
+    fn bits_are_hashed_low_word_first() {
         assert_eq!(checksum(&Bits(1.5_f32)), checksum(&1.5_f32.to_bits()));
         assert_eq!(checksum(&Bits(-1.5_f64)), checksum(&(-1.5_f64).to_bits()));
     }

@@ -270,7 +270,7 @@ mod tests {
 
     /// The peer sums up its own state, on whatever machine and with whatever build: the sums are part of the protocol.
     #[test]
-    fn the_table_of_a_known_state_has_known_sums() {
+    fn table_of_a_known_state_has_known_sums() {
         let state = Fighter { hp: 75, at: [-2, 3] };
         let Detail::Tables(tables) = detail(&state, &[Part::ALL], 1, 2) else { panic!("a table") };
         let [table] = &tables[..] else { panic!("one part, one table") };

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lane_is_the_little_endian_bytes_of_its_numbers() {
+    fn lane_is_the_little_endian_bytes_of_its_numbers() {
         let bytes = [1_u8, 2, 3, 4, 5, 6, 7, 0xFF];
         let expected = u64::from_le_bytes(bytes);
         assert_eq!(lane(&bytes), expected);

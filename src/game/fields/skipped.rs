@@ -98,7 +98,7 @@ mod tests {
     crate::fields!(State { moves, by_id, pair });
 
     #[test]
-    fn a_field_of_every_item_entry_and_variant_is_listed_once() {
+    fn field_of_every_item_entry_and_variant_is_listed_once() {
         let dash = || Move::Dash { speed: 1, dust: 2 };
         assert!(matches!(dash(), Move::Dash { dust: 2, .. }));
         let state = State {
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_is_bounded() {
+    fn list_is_bounded() {
         assert_eq!(not_compared(&Many).len(), 64);
     }
 }

@@ -49,14 +49,14 @@ mod tests {
     }
 
     #[test]
-    fn the_page_shows_the_last_90_inputs_and_escapes_values() {
+    fn page_shows_the_last_90_inputs_and_escapes_values() {
         let page = page(&bundle(1));
         assert!(page.contains("<h2>Inputs of frames 10 to 99</h2>"), "{page}");
         assert!(page.contains("<td>&lt;1&gt;</td><td>&lt;2&gt;</td>") && !page.contains("<td><1>"), "{page}");
     }
 
     #[test]
-    fn the_page_has_at_most_2000_fields_in_a_table() {
+    fn page_has_at_most_2000_fields_in_a_table() {
         let page = page(&bundle(2_001));
         assert_eq!(page.matches("<tr><th><code>").count(), 2_000, "fields that differ");
         assert_eq!(page.matches("<tr class=\"differs\">").count(), 2_000, "both states");
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn the_json_tells_exact_from_complete() {
+    fn json_tells_exact_from_complete() {
         let json = json(&bundle(1));
         assert!(json.contains("\"exact\": true,\n  \"complete\": false,\n"), "{json}");
     }

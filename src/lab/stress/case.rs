@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plan_gives_every_link_its_turn_and_every_match_its_seed() {
+    fn plan_gives_every_link_its_turn_and_every_match_its_seed() {
         let plan = Plan { seed: 7, ..Plan::default() };
         let cases: Vec<Case> = (0..26).filter_map(|index| plan.case(index)).collect();
         assert_eq!((cases.len(), cases[0].seed, cases[0].link_name), (26, 7, "clean"));
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_without_something_says_so() {
+    fn case_without_something_says_so() {
         let plan = Plan { links: vec![("wifi", LinkConfig::wifi())], ..Plan::default() };
         let case = plan.case(0).unwrap();
         let simple = case.without("variety").without("loss").without("rematch");

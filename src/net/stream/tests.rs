@@ -123,7 +123,7 @@ fn first_datagrams_wait_for_the_handshake() {
 }
 
 #[test]
-fn a_certificate_that_cannot_be_trusted_is_told() {
+fn certificate_that_cannot_be_trusted_is_told() {
     for (certificate, name, why) in [
         ("other.pem", "play.test", Notice::WrongName),
         ("server.pem", "127.0.0.2", Notice::WrongName),
@@ -277,7 +277,7 @@ fn client_that_sends_no_datagram_is_closed() {
 }
 
 #[test]
-fn a_client_has_few_streams_and_trusts_nobody_by_itself() {
+fn client_has_few_streams_and_trusts_nobody_by_itself() {
     let plain = StdListener::bind("127.0.0.1:0").unwrap();
     let to = stream_addr(plain.local_addr().unwrap());
     let mut stranger = Side::new();

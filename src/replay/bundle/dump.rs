@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_reads_like_a_list_of_fields() {
+    fn state_reads_like_a_list_of_fields() {
         let leaves = [
             leaf_of("fighters[1].hp", &[75], "75"),
             leaf_of("clock", &[7, 1], "4294967303"),
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_malformed_line_is_named() {
+    fn malformed_line_is_named() {
         for (line, expected) in [
             ("hp 75", "' = ' after a path"),
             ("hp = 75", "'  # 0x' after a value"),

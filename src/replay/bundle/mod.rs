@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bundle_at_every_limit_is_written_and_read() {
+    fn bundle_at_every_limit_is_written_and_read() {
         let name = "x".repeat(MAX_NAME);
         let bundle = Bundle::new(&name, autopsy(70..100), replay(100)).unwrap();
         assert_eq!(Bundle::read(&bundle.files().unwrap()).unwrap(), bundle);
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_the_rerun_lacks_differs() {
+    fn field_that_the_rerun_lacks_differs() {
         let states = [vec![leaf("hp", 1), leaf("mana", 7)], Vec::new()];
         let bundle = Bundle::new("game", with_states(states, 70..100), replay(100)).unwrap();
         let rerun = bundle.rerun(&mut Fighter { hp: 1 }).unwrap();

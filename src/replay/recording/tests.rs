@@ -35,7 +35,7 @@ fn every_frame_is_found_in_a_file_of_many_chunks() {
 }
 
 #[test]
-fn a_cursor_past_the_end_is_at_the_end_in_both_versions() {
+fn cursor_past_the_end_is_at_the_end_in_both_versions() {
     let second = recording(&Header::new(7), 90);
     let mut file = Vec::new();
     second.write_version_1(&mut file).unwrap();
@@ -48,7 +48,7 @@ fn a_cursor_past_the_end_is_at_the_end_in_both_versions() {
 }
 
 #[test]
-fn a_copy_has_the_end_only_if_it_has_every_frame() {
+fn copy_has_the_end_only_if_it_has_every_frame() {
     let recording = recording(&Header::new(7), 90);
     for (until, end) in [(89, None), (90, Some(END)), (91, Some(END))] {
         let file = recording.write_version_2(recording.header(), Frame(until), Vec::new()).unwrap();
@@ -57,7 +57,7 @@ fn a_copy_has_the_end_only_if_it_has_every_frame() {
 }
 
 #[test]
-fn a_copy_keeps_the_events_of_a_match_without_frames() {
+fn copy_keeps_the_events_of_a_match_without_frames() {
     let mut recorder = recorder(&Header::new(7), 0);
     recorder.event(MatchEvent::Mark(3));
     recorder.checksum(Frame::ZERO, 0xABCD);
@@ -69,7 +69,7 @@ fn a_copy_keeps_the_events_of_a_match_without_frames() {
 }
 
 #[test]
-fn a_copy_has_the_axes_of_the_recording() {
+fn copy_has_the_axes_of_the_recording() {
     let inputs = Inputs([Input::NEUTRAL, Input::NEUTRAL.with_axis(1, -7)]);
     let mut recorder = StreamRecorder::new(&Header { axes: 2, ..Header::new(7) }, Vec::new()).unwrap();
     recorder.record(Frame::ZERO, inputs).unwrap();
@@ -81,7 +81,7 @@ fn a_copy_has_the_axes_of_the_recording() {
 }
 
 #[test]
-fn a_copy_has_the_pads_of_the_recording() {
+fn copy_has_the_pads_of_the_recording() {
     let inputs = Inputs([Input::NEUTRAL.with_pad(3, Buttons(0x8000)), Input::NEUTRAL]);
     let mut recorder = StreamRecorder::new(&Header { pads: 4, ..Header::new(7) }, Vec::new()).unwrap();
     recorder.record(Frame::ZERO, inputs).unwrap();

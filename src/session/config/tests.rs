@@ -88,7 +88,7 @@ fn timeouts_are_not_zero_and_interruption_precedes_loss() {
 }
 
 #[test]
-fn the_greatest_delay_leaves_room_for_the_window() {
+fn greatest_delay_leaves_room_for_the_window() {
     for (window_frames, max) in [(0, 24), (6, 24), (8, 22), (22, 8), (29, 1), (200, 0)] {
         let config = Config::new(1).with(|config| config.rollback.window_frames = window_frames);
         assert_eq!(config.max_delay_frames(), max);

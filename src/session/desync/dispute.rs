@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_void_claim_of_one_side_ends_the_match() {
+    fn second_void_claim_of_one_side_ends_the_match() {
         for (judgement, stop) in [(THEIRS, Stop::TheirsVoid), (OURS, Stop::OursVoid)] {
             let mut dispute = told();
             assert_eq!(dispute.judged(judgement), None);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_that_goes_on_is_the_second_void_claim() {
+    fn difference_that_goes_on_is_the_second_void_claim() {
         let mut after = told();
         assert_eq!(after.judged(OURS), None);
         assert_eq!(after.compared(false), Some(Step::End(Stop::OursVoid)));
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_without_a_void_claim_ends_the_match_at_once() {
+    fn difference_without_a_void_claim_ends_the_match_at_once() {
         assert_eq!(told().judged(Judgement::Differ), Some(Stop::Desync));
         assert_eq!(told().judged(Judgement::Withheld), Some(Stop::Withheld));
         let mut both = told();

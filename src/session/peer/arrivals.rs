@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_length_of_a_frame_is_measured_through_jitter_and_bursts() {
+    fn length_of_a_frame_is_measured_through_jitter_and_bursts() {
         let mut arrivals = Arrivals::new(Time::ZERO);
         assert_eq!(arrivals.frame_length(), None);
         for packet in 0..1_000_u64 {
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_that_is_skipped_is_in_no_sample() {
+    fn time_that_is_skipped_is_in_no_sample() {
         let mut arrivals = Arrivals::new(Time::ZERO);
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         (0..100).for_each(|frame| arrivals.heard(at(frame * 20), 1));

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_never_longer_than_sixteen_minutes() {
+    fn block_is_never_longer_than_sixteen_minutes() {
         let mut copies = Copies::default();
         let mut now = at(0);
         for minutes in [1, 2, 4, 8, 16, 16, 16] {

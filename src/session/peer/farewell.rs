@@ -56,7 +56,7 @@ mod tests {
     use crate::wire::message::LeavingWhy;
 
     #[test]
-    fn a_farewell_is_said_four_times_within_400_ms() {
+    fn farewell_is_said_four_times_within_400_ms() {
         let leaving = Leaving { token: 7, end: WireFrame(9), why: LeavingWhy::Left };
         let mut farewell = Farewell::new(leaving);
         assert_eq!(farewell.due(), Some(Time::ZERO), "at once");

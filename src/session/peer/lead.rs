@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lead_needs_both_gaps() {
+    fn lead_needs_both_gaps() {
         let mut lead = FrameLead::default();
         assert_eq!(lead.lead(), None);
         lead.stepped(6);

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_that_was_held_for_too_long_is_no_sample() {
+    fn mark_that_was_held_for_too_long_is_no_sample() {
         let mut marks = Marks::new(at(0), 7);
         marks.received(at(0), TimeSync { mark: 5, echo: 0, held: 0 });
         assert_eq!(marks.take_due(at(6_553_400)).unwrap().held, 65_534);

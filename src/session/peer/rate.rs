@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clean_link_gets_one_packet_a_frame() {
+    fn clean_link_gets_one_packet_a_frame() {
         let mut link = Link::new();
         assert_eq!(link.run(0..6_000, 0, 8, 8), 0);
         assert_eq!(link.rate.loss_permille(), Some(0));

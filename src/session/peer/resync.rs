@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_others_wait_for_asks_after_a_second() {
+    fn message_that_others_wait_for_asks_after_a_second() {
         assert_eq!(agreed().due(Some(at(500))), Some(at(1_500)));
     }
 

@@ -360,17 +360,17 @@ mod tests {
     }
 
     #[test]
-    fn a_known_packet_has_the_pinned_bytes() {
+    fn known_packet_has_the_pinned_bytes() {
         assert_eq!(emitted(&PLAIN_HEADER, &[Buttons(3)]), PLAIN);
     }
 
     #[test]
-    fn a_known_packet_with_a_checksum_has_the_pinned_bytes() {
+    fn known_packet_with_a_checksum_has_the_pinned_bytes() {
         assert_eq!(emitted(&FULL_HEADER, &FULL_INPUTS), FULL);
     }
 
     #[test]
-    fn a_round_trip_keeps_every_field() {
+    fn round_trip_keeps_every_field() {
         for (header, inputs, bytes) in
             [(PLAIN_HEADER, &[Buttons(3)][..], &PLAIN[..]), (FULL_HEADER, &FULL_INPUTS, &FULL)]
         {
@@ -387,14 +387,14 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_magic_is_refused() {
+    fn bad_magic_is_refused() {
         let error = InputPacket::decode(&with(0, 0xAD), Flags::VERSION_1).unwrap_err();
         assert_eq!(error, InputDecodeError::Magic { magic: [0xAD, 0x42, 0x4E, 0x31] });
         assert_eq!(error.to_string(), "it begins with [AD, 42, 4E, 31], not with \"RBN1\"");
     }
 
     #[test]
-    fn a_bad_version_is_refused() {
+    fn bad_version_is_refused() {
         assert_eq!(
             InputPacket::decode(&with(4, 0xFF), Flags::VERSION_1),
             Err(InputDecodeError::Version { version: 0xFF })
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_length_is_refused() {
+    fn wrong_length_is_refused() {
         assert_eq!(
             InputPacket::decode(&PLAIN[..16], Flags::VERSION_1),
             Err(InputDecodeError::Length { len: 16, expected: 17 })
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_outside_1_to_32_is_refused() {
+    fn count_outside_1_to_32_is_refused() {
         assert_eq!(
             InputPacket::decode(&with(10, 0), Flags::VERSION_1),
             Err(InputDecodeError::Count { count: 0 })
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn an_iterator_shorter_than_it_says_leaves_neutral_inputs() {
+    fn iterator_shorter_than_it_says_leaves_neutral_inputs() {
         struct Liar;
         impl Iterator for Liar {
             type Item = Buttons;
@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_packet_without_extensions_is_87_bytes() {
+    fn longest_packet_without_extensions_is_87_bytes() {
         assert_eq!(emitted(&FULL_HEADER, &[Buttons(7); MAX_INPUTS]).len(), InputPacket::MAX_PLAIN_LEN);
         assert_eq!((InputPacket::MAX_PLAIN_LEN, InputPacket::MAX_LEN), (87, 290));
     }

@@ -97,7 +97,7 @@ mod tests {
     use rebout::{Config, Event, Frame, Lobby, SyncTest, Verdict};
 
     #[test]
-    fn the_race_survives_rollbacks() {
+    fn race_survives_rollbacks() {
         let mut race = Race::new(7);
         let mut test = SyncTest::new(&race, 8, 1);
         for frame in (0..1_800).map(Frame) {
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_race_desyncs_on_no_link() {
+    fn race_desyncs_on_no_link() {
         let report = Stress::new(Race::new).press(|turn| random(turn, BURN, 0)).run(60_000);
         assert!(report.is_well(), "{report}");
     }

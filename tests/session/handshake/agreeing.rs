@@ -92,7 +92,7 @@ fn any_message_of_the_handshake_may_be_lost() {
 }
 
 #[test]
-fn a_request_may_acknowledge_any_of_the_last_four_offers() {
+fn request_may_acknowledge_any_of_the_last_four_offers() {
     for repeated in 1..=3 {
         let mut pair = pair();
         let offers = |pair: &Pair| pair.said_by(HOST, "OFFER").len();
@@ -131,7 +131,7 @@ fn overtaken_offer_still_begins_a_match_in_order() {
 }
 
 #[test]
-fn a_valid_input_stands_in_for_a_connect_ack_that_never_comes() {
+fn valid_input_stands_in_for_a_connect_ack_that_never_comes() {
     let mut pair = pair();
     pair.lose(HOST, "CONNECT_ACK", u32::MAX);
     plays(&mut pair, 60);
@@ -209,7 +209,7 @@ fn every_lobby_of_one_config_is_another() {
 }
 
 #[test]
-fn an_address_of_ipv4_inside_ipv6_is_the_same_as_plain_ipv4() {
+fn address_of_ipv4_inside_ipv6_is_the_same_as_plain_ipv4() {
     let SocketAddr::V4(plain) = addr(HOST) else { panic!("the pair has plain addresses") };
     let mapped = SocketAddr::from((plain.ip().to_ipv6_mapped(), plain.port()));
     let mut lobby = Lobby::join(config(JOINER), mapped).unwrap();
@@ -233,7 +233,7 @@ fn packets_that_overtake_the_offer_do_not_disturb_the_channel() {
 }
 
 #[test]
-fn a_joiner_takes_its_own_advice_on_the_delay() {
+fn joiner_takes_its_own_advice_on_the_delay() {
     let mut configs = [config(HOST), config(JOINER)];
     (configs[HOST].rollback.delay_frames, configs[JOINER].rollback.delay_frames) = (Some(8), None);
     let mut pair = pair_with(configs);
@@ -259,7 +259,7 @@ fn advised_delay_fits_beside_the_window() {
 }
 
 #[test]
-fn an_offer_without_checksums_is_refused() {
+fn offer_without_checksums_is_refused() {
     for cadence in [0_u16, 601, u16::MAX] {
         let mut pair = pair();
         pair.lose(HOST, "OFFER", u32::MAX);

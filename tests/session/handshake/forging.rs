@@ -30,7 +30,7 @@ fn forged_numbers_before_the_offer_do_not_keep_the_hosts_out() {
 }
 
 #[test]
-fn a_forged_offer_leads_to_no_match_and_is_told() {
+fn forged_offer_leads_to_no_match_and_is_told() {
     let mut pair = pair();
     assert!(pair.step_until(SOON, |pair| !pair.said_by(JOINER, "CONNECT_REQ").is_empty()));
     let knows = Knows::of(&pair, JOINER);
@@ -50,7 +50,7 @@ fn a_forged_offer_leads_to_no_match_and_is_told() {
 }
 
 #[test]
-fn an_offer_that_a_newer_one_has_replaced_is_not_taken_again() {
+fn offer_that_a_newer_one_has_replaced_is_not_taken_again() {
     let mut pair = pair();
     pair.lose(HOST, "OFFER", u32::MAX);
     assert!(pair.step_until(SOON, |pair| !pair.said_by(HOST, "OFFER").is_empty()));
@@ -202,7 +202,7 @@ fn unproven_strangers_cost_nothing_and_are_not_amplified() {
 }
 
 #[test]
-fn a_verdict_about_long_ago_does_not_wind_a_match_back() {
+fn verdict_about_long_ago_does_not_wind_a_match_back() {
     let mut pair = pair();
     plays(&mut pair, 120);
     let knows = Knows::of(&pair, HOST).now(&pair, HOST);
@@ -215,7 +215,7 @@ fn a_verdict_about_long_ago_does_not_wind_a_match_back() {
 }
 
 #[test]
-fn a_forged_verdict_does_not_end_a_match_that_goes_on() {
+fn forged_verdict_does_not_end_a_match_that_goes_on() {
     let mut pair = pair();
     plays(&mut pair, 120);
     let knows = Knows::of(&pair, HOST).now(&pair, HOST);
@@ -235,7 +235,7 @@ fn early_verdict(pair: &Pair, victim: usize) -> Vec<u8> {
 }
 
 #[test]
-fn an_early_verdict_is_forgotten_when_frames_go_on() {
+fn early_verdict_is_forgotten_when_frames_go_on() {
     let mut pair = pair_until::<400>([config(HOST), config(JOINER)]);
     plays(&mut pair, 100);
     pair.inject(HOST, addr(JOINER), &early_verdict(&pair, HOST));

@@ -104,7 +104,7 @@ fn incompatible_joiner_does_not_keep_the_host_busy() {
 }
 
 #[test]
-fn a_third_machine_is_told_that_the_host_is_full() {
+fn third_machine_is_told_that_the_host_is_full() {
     let reached: [(&str, When); 4] = [
         ("offered", |pair| !pair.said_by(HOST, "OFFER").is_empty()),
         ("agreed", |pair| pair.machine(HOST).has_agreed()),
@@ -126,7 +126,7 @@ fn a_third_machine_is_told_that_the_host_is_full() {
 }
 
 #[test]
-fn a_joiner_is_told_that_the_host_is_full_or_declines() {
+fn joiner_is_told_that_the_host_is_full_or_declines() {
     let mut full = pair();
     full.machine_mut(JOINER).asleep = true;
     prove(&mut full, stranger(), 5);
@@ -152,7 +152,7 @@ fn a_joiner_is_told_that_the_host_is_full_or_declines() {
 }
 
 #[test]
-fn a_host_sees_who_comes_before_it_accepts() {
+fn host_sees_who_comes_before_it_accepts() {
     let mut configs = [config(HOST), config(JOINER)];
     configs[HOST].lobby.ask_before_accepting = true;
     configs[HOST].rollback.delay_frames = None;
@@ -174,7 +174,7 @@ fn a_host_sees_who_comes_before_it_accepts() {
 }
 
 #[test]
-fn a_joiner_waits_for_a_host_that_answers_but_takes_its_time() {
+fn joiner_waits_for_a_host_that_answers_but_takes_its_time() {
     let mut configs = [config(HOST), config(JOINER)];
     configs[HOST].lobby.ask_before_accepting = true;
     let mut pair = pair_with(configs);

@@ -7,7 +7,7 @@ use rebout::lab::{HOST, JOINER};
 use rebout::{Event, Lobby, Reason};
 
 #[test]
-fn a_joiner_started_anew_is_believed_when_no_more_frames_come() {
+fn joiner_started_anew_is_believed_when_no_more_frames_come() {
     let mut pair = pair();
     plays(&mut pair, 60);
     let again = config(JOINER).with(|config| config.lobby.entropy = Some(99));
@@ -27,7 +27,7 @@ fn a_joiner_started_anew_is_believed_when_no_more_frames_come() {
 }
 
 #[test]
-fn a_restart_is_not_believed_while_frames_come() {
+fn restart_is_not_believed_while_frames_come() {
     let mut pair = pair();
     plays(&mut pair, 60);
     for nonce in 0..50 {
@@ -54,7 +54,7 @@ fn restarted_host_takes_its_joiner_again() {
 }
 
 #[test]
-fn the_host_of_two_that_join_each_other_may_start_anew_too() {
+fn host_of_two_that_join_each_other_may_start_anew_too() {
     let join = |id: usize, entropy| {
         Lobby::join(config(id).with(|config| config.lobby.entropy = Some(entropy)), addr(1 - id)).unwrap()
     };
@@ -71,7 +71,7 @@ fn the_host_of_two_that_join_each_other_may_start_anew_too() {
 }
 
 #[test]
-fn a_host_started_anew_during_the_handshake_is_found() {
+fn host_started_anew_during_the_handshake_is_found() {
     let configs = [HOST, JOINER].map(|id| config(id).with(|config| config.lobby.ask_before_accepting = true));
     let mut pair = pair_with(configs);
     pair.run_for(ms(700));
@@ -82,7 +82,7 @@ fn a_host_started_anew_during_the_handshake_is_found() {
 }
 
 #[test]
-fn a_joiner_started_anew_during_the_handshake_is_taken() {
+fn joiner_started_anew_during_the_handshake_is_taken() {
     for loads in [false, true] {
         let mut pair = pair();
         pair.machine_mut(HOST).begin_at =

@@ -76,7 +76,7 @@ fn joiner_may_send_hello_without_a_timeout() {
 }
 
 #[test]
-fn a_host_that_vanishes_after_the_offer_is_given_up() {
+fn host_that_vanishes_after_the_offer_is_given_up() {
     let mut pair = pair();
     assert!(pair.step_until(SOON, |pair| !pair.said_by(JOINER, "CONNECT_REQ").is_empty()));
     pair.machine_mut(HOST).asleep = true;
@@ -85,7 +85,7 @@ fn a_host_that_vanishes_after_the_offer_is_given_up() {
 }
 
 #[test]
-fn a_joiner_that_vanishes_in_the_handshake_makes_room() {
+fn joiner_that_vanishes_in_the_handshake_makes_room() {
     for (what, count) in [("HELLO", 2), ("PONG", 2), ("CONNECT_REQ", 0)] {
         let mut pair = pair();
         if what == "CONNECT_REQ" {
@@ -143,7 +143,7 @@ fn joiner_that_vanishes_after_its_request_is_lost() {
 }
 
 #[test]
-fn a_guest_that_says_farewell_and_nothing_more_makes_room_soon() {
+fn guest_that_says_farewell_and_nothing_more_makes_room_soon() {
     let mut configs = [config(HOST), config(JOINER)];
     configs[HOST].lobby.ask_before_accepting = true;
     let mut pair = pair_with(configs);
@@ -234,7 +234,7 @@ fn messages_survive_any_blackout_that_the_match_survives() {
 }
 
 #[test]
-fn a_match_that_is_left_tells_the_other_why() {
+fn match_that_is_left_tells_the_other_why() {
     let mut pair = pair();
     plays(&mut pair, 60);
     pair.session_mut(JOINER).leave();
@@ -247,7 +247,7 @@ fn a_match_that_is_left_tells_the_other_why() {
 }
 
 #[test]
-fn a_match_is_played_to_its_end_and_both_know_it() {
+fn match_is_played_to_its_end_and_both_know_it() {
     for lost in ["", "VERDICT", "RBN1"] {
         let mut pair = pair_until::<90>([config(HOST), config(JOINER)]);
         plays(&mut pair, 80);
@@ -264,7 +264,7 @@ fn a_match_is_played_to_its_end_and_both_know_it() {
 }
 
 #[test]
-fn a_lobby_that_joins_again_has_all_its_time() {
+fn lobby_that_joins_again_has_all_its_time() {
     let lobbies = [HOST, JOINER].map(|id| {
         let config = config(id).with(|config| {
             config.lobby.entropy = Some(id as u64);
@@ -288,7 +288,7 @@ fn a_lobby_that_joins_again_has_all_its_time() {
 }
 
 #[test]
-fn a_stranger_that_never_takes_the_seat_does_not_keep_it() {
+fn stranger_that_never_takes_the_seat_does_not_keep_it() {
     for restarts in [false, true] {
         let mut pair = pair();
         pair.machine_mut(JOINER).asleep = true;

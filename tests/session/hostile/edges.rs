@@ -190,7 +190,7 @@ fn old_input_packet_changes_nothing_but_the_loss() {
 }
 
 #[test]
-fn a_sequence_is_at_most_47_ahead_and_16_behind() {
+fn sequence_is_at_most_47_ahead_and_16_behind() {
     for victim in [HOST, JOINER] {
         let mut probe = Probe::playing(victim);
         let ((newest, _), header) = (probe.newest(), probe.knows.header);
@@ -230,7 +230,7 @@ fn packet_ack_is_at_most_16_behind_and_keeps_its_newest_bit() {
 }
 
 #[test]
-fn an_ordered_number_is_the_next_or_one_of_15_after_it() {
+fn ordered_number_is_the_next_or_one_of_15_after_it() {
     for victim in [HOST, JOINER] {
         let mut probe = Probe::playing(victim);
         let knows = probe.knows.clone();
@@ -268,7 +268,7 @@ fn one_wrong_bit_of_a_token_is_refused() {
 }
 
 #[test]
-fn a_verdict_is_of_one_of_47_frames() {
+fn verdict_is_of_one_of_47_frames() {
     for victim in [HOST, JOINER] {
         let mut probe = Probe::playing(victim);
         let knows = probe.knows.clone();

@@ -194,7 +194,7 @@ fn prepared(phase: Phase) -> Rc<Prepared> {
 
 /// The joiner gets the OFFER early, and then a copy with another token: both come before the host accepts.
 #[test]
-fn a_changed_copy_of_the_offer_does_not_stall_the_lobby() {
+fn changed_copy_of_the_offer_does_not_stall_the_lobby() {
     const TOKEN_AT: u16 = 41;
     let prepared = prepared(Phase::Incoming);
     let offer = prepared.recorded.iter().position(|datagram| label(datagram) == "OFFER").expect("an OFFER");

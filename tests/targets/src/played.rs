@@ -85,7 +85,7 @@ fn verdict(session: &mut Session<Playground>) -> Option<Verdict> {
 mod tests {
     /// Short enough for an interpreter of the compiler's intermediate code.
     #[test]
-    fn a_short_match_is_agreed_on() {
+    fn short_match_is_agreed_on() {
         assert_eq!(super::transport() >> 32, 200);
     }
 }

@@ -9,7 +9,7 @@ use std::ffi::{CStr, CString};
 use std::ptr;
 
 #[test]
-fn a_match_in_virtual_time_agrees_and_tells_each_cue_once() {
+fn match_in_virtual_time_agrees_and_tells_each_cue_once() {
     let mut pair = Pair::new(45, |_, _| {});
     let overs = pair.finish();
     for over in &overs {
@@ -47,7 +47,7 @@ fn a_match_in_virtual_time_agrees_and_tells_each_cue_once() {
 }
 
 #[test]
-fn a_planted_fault_is_named_by_its_region() {
+fn planted_fault_is_named_by_its_region() {
     let mut pair = Pair::new(30, |_, _| {});
     pair.machines[0].is_faulty = true;
     let overs = pair.finish();

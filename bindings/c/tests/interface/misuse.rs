@@ -148,7 +148,7 @@ unsafe extern "C-unwind" fn release(_: *mut c_void) {
 }
 
 #[test]
-fn a_game_is_released_once_and_only_if_it_was_taken() {
+fn game_is_released_once_and_only_if_it_was_taken() {
     let handle = Owned::new();
     let mut args = Args::new();
     args.game.release = Some(release);
@@ -192,7 +192,7 @@ fn playing(
 }
 
 #[test]
-fn a_panic_in_a_callback_is_a_status() {
+fn panic_in_a_callback_is_a_status() {
     unsafe extern "C-unwind" fn panics(_: *mut c_void, _: *const u64, _: *mut StepCues, _: i32) {
         panic!("the stage is on fire");
     }
@@ -213,7 +213,7 @@ fn a_panic_in_a_callback_is_a_status() {
 static INSIDE: AtomicU32 = AtomicU32::new(0);
 
 #[test]
-fn a_call_from_a_callback_is_busy_and_old_cues_are_refused() {
+fn call_from_a_callback_is_busy_and_old_cues_are_refused() {
     use std::sync::atomic::AtomicPtr;
     static HANDLE: AtomicPtr<Handle> = AtomicPtr::new(ptr::null_mut());
     static OLD: AtomicPtr<StepCues> = AtomicPtr::new(ptr::null_mut());
@@ -379,7 +379,7 @@ fn every_status_has_a_text() {
 }
 
 #[test]
-fn the_log_tells_of_a_refused_datagram() {
+fn log_tells_of_a_refused_datagram() {
     static LINES: std::sync::Mutex<Vec<(u32, String)>> = std::sync::Mutex::new(Vec::new());
     unsafe extern "C-unwind" fn log(_: *mut c_void, level: u32, text: *const c_char) {
         // SAFETY: a text for the length of this call.

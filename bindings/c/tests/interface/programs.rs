@@ -148,7 +148,7 @@ fn c_programs_agree_and_compile_without_warnings() {
 }
 
 #[test]
-fn a_planted_fault_in_c_is_named_on_both_machines() {
+fn planted_fault_in_c_is_named_on_both_machines() {
     let Some(out) = built("fault", "") else { return };
     let folders = ["bundles", "records"].map(|name| out.join(name).display().to_string());
     let env =
@@ -203,7 +203,7 @@ fn c_programs_are_clean_with_sanitizers() {
 }
 
 #[test]
-fn a_game_in_c_agrees_with_the_same_fields_in_rust() {
+fn game_in_c_agrees_with_the_same_fields_in_rust() {
     let Some(out) = built("rust", "") else { return };
     let (mut child, mut output, invite) = host(command(&[], &out.join("duel")));
     let mut online = {

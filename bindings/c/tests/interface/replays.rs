@@ -57,7 +57,7 @@ fn recorded(folder: &std::path::Path) -> (CString, Counters) {
 }
 
 #[test]
-fn a_recording_is_read_verified_and_watched() {
+fn recording_is_read_verified_and_watched() {
     let folder = folder("replays");
     let (file, last) = recorded(&folder);
     let handle = Owned::new();

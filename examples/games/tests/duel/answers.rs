@@ -94,7 +94,7 @@ fn jumps_are_struck_out_of_the_air() {
 }
 
 #[test]
-fn the_landing_of_a_rising_strike_is_punished() {
+fn landing_of_a_rising_strike_is_punished() {
     let rises = outcomes(script("rising strikes"), Action::Attack(Move::Rising));
     let missed = rises.begun - rises.landed;
     assert!(missed > 8 && rises.answered * 4 >= missed * 3, "{rises:?}");

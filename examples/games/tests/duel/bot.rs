@@ -46,7 +46,7 @@ fn two_bots_use_every_move_and_end_most_rounds_by_knockout() {
 }
 
 #[test]
-fn a_bot_is_the_same_for_the_same_seed_and_another_for_another() {
+fn bot_is_the_same_for_the_same_seed_and_another_for_another() {
     let [once, again, other] = [6, 6, 7].map(|seed| bots(seed, Level::Normal, Level::Hard).checksum);
     assert_eq!(once, again);
     assert_ne!(once, other);

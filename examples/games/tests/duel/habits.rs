@@ -67,7 +67,7 @@ fn every_second_time_it_gets_up_with_the_rising_strike() {
 }
 
 #[test]
-fn a_round_opens_as_the_last_one_did() {
+fn round_opens_as_the_last_one_did() {
     let (mut again, mut openings) = (Share::default(), Vec::new());
     for seed in 0..12 {
         let mut opening = None;
@@ -89,7 +89,7 @@ fn a_round_opens_as_the_last_one_did() {
 }
 
 #[test]
-fn a_fallen_opponent_is_met_with_throw_and_sweep_in_turns() {
+fn fallen_opponent_is_met_with_throw_and_sweep_in_turns() {
     let mut shares = [Share::default(); 2];
     for seed in 0..8 {
         let (mut falls, mut met) = (0_usize, None);

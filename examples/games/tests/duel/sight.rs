@@ -21,7 +21,7 @@ fn answers(mut bot: Bot, mut duel: Duel, held: Buttons, frames: u32) -> Vec<Butt
 }
 
 #[test]
-fn a_bot_cannot_tell_presses_apart_within_its_reaction_time() {
+fn bot_cannot_tell_presses_apart_within_its_reaction_time() {
     for (level, reaction_frames) in [(Level::Easy, 24), (Level::Normal, 18), (Level::Hard, 12)] {
         let (mut duel, mut bot, mut masher) = (Duel::new(3), Bot::new(5, level), MASHER.input_source(9));
         let mut told_apart = 0;
@@ -45,7 +45,7 @@ fn a_bot_cannot_tell_presses_apart_within_its_reaction_time() {
 }
 
 #[test]
-fn a_bot_that_comes_in_late_watches_before_it_acts() {
+fn bot_that_comes_in_late_watches_before_it_acts() {
     let (mut duel, mut masher) = (Duel::new(3), MASHER.input_source(9));
     let mut step = |duel: &mut Duel, two| {
         let one = masher(duel, Player::One);

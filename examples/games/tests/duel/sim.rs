@@ -66,13 +66,13 @@ fn play(seed: u32, script: &[(u32, Buttons, Buttons)]) -> Duel {
 }
 
 #[test]
-fn the_state_is_small() {
+fn state_is_small() {
     let bytes = size_of::<Duel>();
     assert!(bytes < 1024, "{bytes} bytes");
 }
 
 #[test]
-fn a_rushdown_reaches_its_golden_checksum() {
+fn rushdown_reaches_its_golden_checksum() {
     let duel = play(
         7,
         &[
@@ -95,7 +95,7 @@ fn a_rushdown_reaches_its_golden_checksum() {
 }
 
 #[test]
-fn a_war_of_fireballs_reaches_its_golden_checksum() {
+fn war_of_fireballs_reaches_its_golden_checksum() {
     let duel = play(
         99,
         &[
@@ -113,7 +113,7 @@ fn a_war_of_fireballs_reaches_its_golden_checksum() {
 }
 
 #[test]
-fn an_idle_match_is_drawn_and_has_its_golden_checksum() {
+fn idle_match_is_drawn_and_has_its_golden_checksum() {
     let duel = play(3, &[(60, NONE, NONE)]);
     assert_eq!(duel.phase, Phase::Done { winner: None });
     assert_eq!(duel.round, 5);
@@ -160,7 +160,7 @@ fn lows_beat_a_standing_guard_and_jumps_a_crouching_one() {
 }
 
 #[test]
-fn a_throw_beats_a_guard_and_a_throw_of_ones_own_breaks_it() {
+fn throw_beats_a_guard_and_a_throw_of_ones_own_breaks_it() {
     let mut thrown = fighting(30);
     let shown = hold(&mut thrown, 60, THROW, RIGHT);
     assert!(saw(&shown, Effect::Grab) && saw(&shown, Effect::Slam));
@@ -182,7 +182,7 @@ fn holding_back_throws_over_the_shoulder() {
 }
 
 #[test]
-fn a_blow_beats_a_throw_of_the_same_frame_and_two_throws_break() {
+fn blow_beats_a_throw_of_the_same_frame_and_two_throws_break() {
     let mut duel = fighting(30);
     let shown = hold(&mut duel, 12, THROW, LIGHT);
     assert!(saw(&shown, Effect::LightHit) && !saw(&shown, Effect::Grab), "{shown:?}");
@@ -201,7 +201,7 @@ fn fireballs_burn_each_other_out() {
 }
 
 #[test]
-fn the_rising_strike_beats_a_jump_and_loses_to_patience() {
+fn rising_strike_beats_a_jump_and_loses_to_patience() {
     let mut duel = fighting(125);
     hold(&mut duel, 24, NONE, UP | LEFT);
     let shown = hold(&mut duel, 24, DOWN | SPECIAL, HEAVY);
@@ -233,7 +233,7 @@ fn light_heavy_fireball_is_one_combo_with_scaled_damage() {
 }
 
 #[test]
-fn a_press_during_recovery_is_not_lost() {
+fn press_during_recovery_is_not_lost() {
     let mut duel = fighting(200);
     step(&mut duel, HEAVY, NONE);
     let total = u32::from(Move::StandHeavy.data().total());
@@ -244,7 +244,7 @@ fn a_press_during_recovery_is_not_lost() {
 }
 
 #[test]
-fn a_combo_in_the_corner_ends() {
+fn combo_in_the_corner_ends() {
     let mut duel = fighting(40);
     duel.fighters[0].x = STAGE_HALF_WIDTH - Fx::from_num(30);
     duel.fighters[1].x = STAGE_HALF_WIDTH;
@@ -261,7 +261,7 @@ fn a_combo_in_the_corner_ends() {
 }
 
 #[test]
-fn a_blow_that_trades_hits_both() {
+fn blow_that_trades_hits_both() {
     let mut duel = fighting(50);
     let shown = hold(&mut duel, 8, LIGHT, LIGHT);
     assert_eq!(shown.iter().filter(|seen| seen.effect == Effect::LightHit).count(), 2);
@@ -291,7 +291,7 @@ fn won() -> Duel {
 }
 
 #[test]
-fn a_rematch_needs_both_and_keeps_the_score() {
+fn rematch_needs_both_and_keeps_the_score() {
     let mut duel = won();
     hold(&mut duel, 30, START, NONE);
     assert!(matches!(duel.phase, Phase::MatchOver { .. }));
@@ -404,7 +404,7 @@ proptest! {
     }
 
     #[test]
-    fn the_same_buttons_give_the_same_state(runs in held_buttons()) {
+    fn same_buttons_give_the_same_state(runs in held_buttons()) {
         let run = || {
             let mut duel = Duel::new(8);
             for (frames, one, two) in &runs {

@@ -8,7 +8,7 @@ use stage::{Cells, Depth, rgb};
 const EMOJI: [(&str, usize); 3] = [("🐱", 2), ("👨\u{200D}👩\u{200D}👧", 6), ("\u{1F1E9}\u{1F1EA}", 2)];
 
 #[test]
-fn a_wide_character_is_two_cells_and_a_mark_none() {
+fn wide_character_is_two_cells_and_a_mark_none() {
     assert_eq!(width("Ann"), 3);
     assert_eq!(width("東京"), 4);
     assert_eq!(width("한글"), 4);
@@ -87,7 +87,7 @@ fn shown(bytes: &[u8], columns: usize, wide: usize) -> Vec<String> {
 }
 
 #[test]
-fn a_row_with_wide_characters_is_as_long_as_any_other() {
+fn row_with_wide_characters_is_as_long_as_any_other() {
     let mut cells = cells(12);
     cells.write(1, 0, "東e\u{308}京", rgb(0xFF_FF_FF), None);
     cells.write_ending(12, 0, "|", rgb(0xFF_FF_FF), None);

@@ -71,7 +71,7 @@ fn ctrl_a_lets_the_next_edit_replace_all() {
 }
 
 #[test]
-fn a_paste_replaces_one_word_and_joins_several() {
+fn paste_replaces_one_word_and_joins_several() {
     let pasted = Stroke::Paste("  new\n".into());
     assert_eq!(text("old ", std::slice::from_ref(&pasted)), "old new");
     let word = || Field::new("old", 40).without_spaces();
@@ -84,7 +84,7 @@ fn a_paste_replaces_one_word_and_joins_several() {
 }
 
 #[test]
-fn the_view_of_a_long_text_follows_the_cursor() {
+fn view_of_a_long_text_follows_the_cursor() {
     let field = Field::new("abcdefgh", 40);
     let view = field.view(4);
     assert_eq!((view.text, view.cursor), ("efgh", 4));

@@ -45,7 +45,7 @@ fn loudest(samples: &[f32]) -> f32 {
 }
 
 #[test]
-fn a_late_sound_skips_what_is_over_and_is_in_time() {
+fn late_sound_skips_what_is_over_and_is_in_time() {
     let (in_time, mut first) = memory();
     in_time.play(Play::of(TONE));
     let truth = left(&mut first, 8_000);
@@ -62,7 +62,7 @@ fn a_late_sound_skips_what_is_over_and_is_in_time() {
 }
 
 #[test]
-fn a_cancel_fades_its_own_sound_and_no_other_without_a_click() {
+fn cancel_fades_its_own_sound_and_no_other_without_a_click() {
     let (sound, mut mixer) = memory();
     sound.play(Play::of(TONE).marked(7));
     let before = left(&mut mixer, 1_000);
@@ -130,7 +130,7 @@ fn many_sounds_neither_clip_nor_block() {
 }
 
 #[test]
-fn a_device_that_opens_in_the_middle_of_a_sound_does_not_click() {
+fn device_that_opens_in_the_middle_of_a_sound_does_not_click() {
     let (sound, mut mixer) = memory();
     sound.play(Play::of(TONE));
     left(&mut mixer, 530);
@@ -140,7 +140,7 @@ fn a_device_that_opens_in_the_middle_of_a_sound_does_not_click() {
 }
 
 #[test]
-fn a_sound_is_where_it_is_panned() {
+fn sound_is_where_it_is_panned() {
     let (sound, mut mixer) = memory();
     sound.play(Play::of(TONE).pan(-1.0));
     let mut out = vec![0.0; 2_000];

@@ -16,7 +16,7 @@ fn stick(axis: PadAxis, value: f32) -> PadEvent {
 }
 
 #[test]
-fn a_stick_gives_eight_directions_the_same_room() {
+fn stick_gives_eight_directions_the_same_room() {
     let mut counts = [0; 9];
     for degrees in 0..360_u16 {
         let (sine, cosine) = f32::from(degrees).to_radians().sin_cos();
@@ -68,7 +68,7 @@ fn hat_stick_and_buttons_combine_and_opposites_are_neutral() {
 }
 
 #[test]
-fn the_codes_of_the_system_are_read_by_place() {
+fn codes_of_the_system_are_read_by_place() {
     let mut codes = Codes::of("Sony Interactive Entertainment DualSense");
     codes.set_range(0, 0, 255);
     codes.set_range(0x11, -1, 1);

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sequence_may_be_far_only_after_a_silence() {
+    fn sequence_may_be_far_only_after_a_silence() {
         let mut reliable = Reliable::new();
         let mut link = Connection::after(at(0), &Challenges::after(5));
         link.accept(at(0), header(65_000, 5), &mut reliable);
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_without_room_is_not_acknowledged() {
+    fn message_without_room_is_not_acknowledged() {
         let mut reliable = Reliable::new();
         let mut link = Connection::after(at(0), &Challenges::after(5));
         assert_eq!(link.accept_message(at(1), header(100, 5), 0, &[1], &mut reliable), Ok(()));

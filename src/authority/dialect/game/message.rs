@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_is_cut_or_damaged_is_refused_and_never_panics() {
+    fn message_that_is_cut_or_damaged_is_refused_and_never_panics() {
         let bytes = all();
         let mut cuts = vec![EVENTS_HEAD];
         let mut left = &bytes[EVENTS_HEAD..];

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pong_counts_once() {
+    fn pong_counts_once() {
         let mut pings = Pings::new(1);
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         pings.begin(at(0));

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proof_is_good_for_one_address_one_id_and_two_periods() {
+    fn proof_is_good_for_one_address_one_id_and_two_periods() {
         let (here, there): (SocketAddr, SocketAddr) =
             ("192.0.2.1:5".parse().unwrap(), "192.0.2.1:6".parse().unwrap());
         let proof = offered(at(4_900), here, 7);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_server_says_so_with_as_many_bytes_as_it_was_sent() {
+    fn full_server_says_so_with_as_many_bytes_as_it_was_sent() {
         let mut request = [0; 15];
         ControlPacket::encode(&ControlHeader::default(), &ControlPayload::ConnectReq, &mut request).unwrap();
         let Ok(Verdict::Refuse(answer)) = judge(at(0), "192.0.2.1:5".parse().unwrap(), &request, None) else {

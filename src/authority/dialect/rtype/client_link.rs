@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leave_is_repeated_under_its_number_until_its_ack() {
+    fn leave_is_repeated_under_its_number_until_its_ack() {
         let mut link = welcomed();
         let (mut first, mut second) = ([0; 16], [0; 16]);
         let lens = (link.write_leaves(at(20), &mut first), link.write_leaves(at(120), &mut second));

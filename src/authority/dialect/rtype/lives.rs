@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_destroy_that_overtakes_its_spawn_ends_it_all_the_same() {
+    fn destroy_that_overtakes_its_spawn_ends_it_all_the_same() {
         let mut lives = Lives::new();
         assert!(!lives.destroy(300, 70_005));
         assert!(!lives.update(300, 70_004), "not here yet");

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_new_once_across_the_wrap_and_in_any_order() {
+    fn number_is_new_once_across_the_wrap_and_in_any_order() {
         let mut numbers = Numbers::new(0, OF_SERVER);
         let order: Vec<u16> = [65_530_u16, 65_533, 65_531, 2, 65_535, 0, 1].into();
         for number in &order {
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guess_far_ahead_is_refused_unless_it_was_silent_for_long() {
+    fn guess_far_ahead_is_refused_unless_it_was_silent_for_long() {
         let mut numbers = Numbers::new(0, OF_CLIENT);
         numbers.accept(at(0), 1_000).unwrap();
         assert_eq!(numbers.accept(at(0), 1_009).unwrap_err(), Refusal::FarSequence);

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_is_heard_of_has_longer_but_not_for_ever() {
+    fn peer_that_is_heard_of_has_longer_but_not_for_ever() {
         let (mut outbox, mut numbers) = (Outbox::new(), Numbers::new(0, OF_CLIENT));
         outbox.push(at(0), &spawn(1), 1);
         let gone = (0..20_000).find(|ms| {

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_bad_datagrams_gets_32_nacks_a_second() {
+    fn flood_of_bad_datagrams_gets_32_nacks_a_second() {
         let (mut replies, mut numbers) = (Replies::new(), Numbers::new(0, OF_CLIENT));
         numbers.accept(at(0), 100).unwrap();
         (0..1_000).for_each(|_| replies.nack(at(1), &numbers, &[0x99, 0, 0, 101]));

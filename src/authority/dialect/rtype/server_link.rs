@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_farewell_is_heard_by_its_own_ack() {
+    fn farewell_is_heard_by_its_own_ack() {
         let (mut link, mut inputs, mut buf) = (link(), Vec::new(), [0; 64]);
         link.queue_records(at(0), [(1, &Record::Hit { id: 3, damage: 1, frame: Frame(1) })].into_iter());
         assert!(link.write_due(at(0), &mut buf).is_some());
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_counts_once() {
+    fn input_counts_once() {
         let (mut link, mut inputs) = (link(), Vec::new());
         let input = packet(9, &RtypePayload::Input(InputFlags::RIGHT));
         assert_eq!(link.receive(at(20), &input, &mut inputs), Ok(FromClient::Inputs));
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_is_heard_of_is_not_unanswered() {
+    fn client_that_is_heard_of_is_not_unanswered() {
         let (mut link, mut inputs, mut buf) = (link(), Vec::new(), [0; 64]);
         link.queue_records(at(0), [(1, &Record::Hit { id: 3, damage: 1, frame: Frame(1) })].into_iter());
         for ms in (0..1_000).step_by(10) {

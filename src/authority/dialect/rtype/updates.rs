@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_own_ship_goes_first_and_then_the_longest_unsent() {
+    fn own_ship_goes_first_and_then_the_longest_unsent() {
         let mut updates = Updates::new();
         let mut seen = Vec::new();
         for n in 0..4 {

@@ -46,7 +46,7 @@ fn check(checks: &mut Checks, mut now: Time) -> (Time, Vec<u8>) {
 }
 
 #[test]
-fn an_answer_counts_on_the_path_of_its_check_alone_and_once() {
+fn answer_counts_on_the_path_of_its_check_alone_and_once() {
     let [mut one, mut two] = pair();
     let (now, request) = check(&mut one, Time::ZERO);
     assert!(two.handle(now, from(ADDRS[0]), &request));

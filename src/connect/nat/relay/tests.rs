@@ -176,7 +176,7 @@ fn made() -> (Relay, Liar) {
 }
 
 #[test]
-fn a_new_port_gets_a_fresh_allocation_that_replaces_the_old_one() {
+fn new_port_gets_a_fresh_allocation_that_replaces_the_old_one() {
     let (mut relay, mut server) = made();
     relay.refresh();
     assert!(relay.is_refreshing());
@@ -185,7 +185,7 @@ fn a_new_port_gets_a_fresh_allocation_that_replaces_the_old_one() {
 }
 
 #[test]
-fn a_fresh_allocation_that_is_refused_changes_nothing() {
+fn fresh_allocation_that_is_refused_changes_nothing() {
     let (mut relay, mut server) = made();
     relay.refresh();
     assert_eq!(run(&mut relay, &mut server, 1_000..3_000, Some(PORTS[0])), 0);
@@ -194,7 +194,7 @@ fn a_fresh_allocation_that_is_refused_changes_nothing() {
 }
 
 #[test]
-fn a_relay_is_lost_while_it_answers_nothing() {
+fn relay_is_lost_while_it_answers_nothing() {
     let (mut relay, mut server) = made();
     relay.refresh();
     run(&mut relay, &mut server, 1_000..5_000, None);
@@ -277,7 +277,7 @@ fn why_there_is_no_relay_is_told() {
 }
 
 #[test]
-fn a_fresh_allocation_may_be_on_another_server() {
+fn fresh_allocation_may_be_on_another_server() {
     let (mut relay, _) = made();
     let other = SocketAddr::from(([10, 0, 0, 2], 3478));
     relay.set_credentials(Credentials { server: other, ..credentials() });
@@ -287,7 +287,7 @@ fn a_fresh_allocation_may_be_on_another_server() {
 }
 
 #[test]
-fn a_released_allocation_leaves_nothing_under_way() {
+fn released_allocation_leaves_nothing_under_way() {
     let (mut relay, _) = made();
     relay.refresh();
     assert!(relay.release(ms(1_000)).is_some());
@@ -295,7 +295,7 @@ fn a_released_allocation_leaves_nothing_under_way() {
 }
 
 #[test]
-fn the_distance_of_the_relay_is_the_shortest_measured() {
+fn distance_of_the_relay_is_the_shortest_measured() {
     let (mut relay, _) = made();
     assert_eq!(relay.round_trip, Some(Span::ZERO));
     relay.round_trip = None;

@@ -100,7 +100,7 @@ impl Two {
 }
 
 #[test]
-fn a_new_search_nominates_its_path_anew() {
+fn new_search_nominates_its_path_anew() {
     let mut two = Two::new(ADDRS);
     two.begin();
     two.run(MS * 500);
@@ -115,7 +115,7 @@ fn a_new_search_nominates_its_path_anew() {
 }
 
 #[test]
-fn the_round_trip_of_a_nominated_path_is_the_newest() {
+fn round_trip_of_a_nominated_path_is_the_newest() {
     let mut two = Two::new(ADDRS);
     two.begin();
     two.run(MS * 500);
@@ -128,7 +128,7 @@ fn the_round_trip_of_a_nominated_path_is_the_newest() {
 }
 
 #[test]
-fn a_new_search_takes_named_addresses_first() {
+fn new_search_takes_named_addresses_first() {
     // The second machine is behind a symmetric NAT: its checks come from an address that it has not named.
     let mut two = Two::new([ADDRS[0], "192.0.2.99:9"]);
     two.begin();
@@ -142,7 +142,7 @@ fn a_new_search_takes_named_addresses_first() {
 }
 
 #[test]
-fn a_signal_of_the_peer_restarts_a_search_seldom() {
+fn signal_of_the_peer_restarts_a_search_seldom() {
     let mut two = Two::new(ADDRS);
     let with = |two: &Two, generation| Signal { generation, ..two.signal(0) };
     let is_newer = |two: &Two, ms: u32, generation| {
@@ -164,7 +164,7 @@ fn a_signal_of_the_peer_restarts_a_search_seldom() {
 }
 
 #[test]
-fn a_signal_is_repeated_until_it_is_answered() {
+fn signal_is_repeated_until_it_is_answered() {
     let mut two = Two::new(ADDRS);
     let (search, candidates) = (&mut two.searches[0], two.named[0].clone());
     let at = |ms: u32| Time::ZERO + MS * ms;
@@ -250,7 +250,7 @@ fn fallback_through_our_relay_leads_to_where_the_peer_was_seen() {
 }
 
 #[test]
-fn a_peer_that_wants_no_relay_has_no_fallbacks() {
+fn peer_that_wants_no_relay_has_no_fallbacks() {
     let mut two = Two::new(ADDRS);
     two.begin();
     let relay = Candidate { kind: Kind::Relayed, addr: at(ADDRS[1]) };

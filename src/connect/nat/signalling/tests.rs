@@ -65,7 +65,7 @@ fn run(signalling: &mut Signalling, time: core::ops::Range<u64>, refusal: Option
 }
 
 #[test]
-fn a_joiner_without_an_answer_asks_for_a_new_ticket() {
+fn joiner_without_an_answer_asks_for_a_new_ticket() {
     let mut joiner = joiner();
     assert_eq!(run(&mut joiner, 0..1, None), [0]);
     assert_eq!(joiner.ticket, Some(0));
@@ -78,7 +78,7 @@ fn a_joiner_without_an_answer_asks_for_a_new_ticket() {
 }
 
 #[test]
-fn a_joiner_renews_its_credentials_every_five_minutes() {
+fn joiner_renews_its_credentials_every_five_minutes() {
     let mut joiner = joiner();
     assert_eq!(run(&mut joiner, 0..299, None), [0]);
     assert_eq!(joiner.deadline(), secs(300));
@@ -155,7 +155,7 @@ fn refused_certificate_is_told_to_the_player() {
 }
 
 #[test]
-fn a_busy_server_is_no_reason_to_give_up() {
+fn busy_server_is_no_reason_to_give_up() {
     assert_eq!(run(&mut joiner(), 0..2, Some(Denial::Busy)), [0_u64; 0]);
     assert_ne!(run(&mut joiner(), 0..2, Some(Denial::Full)), [0_u64; 0]);
 }
@@ -248,7 +248,7 @@ fn host_with_other_addresses_registers_at_once() {
 }
 
 #[test]
-fn a_host_tells_no_refusal_of_a_busy_server() {
+fn host_tells_no_refusal_of_a_busy_server() {
     let refused = |why| {
         let mut host = host();
         let mut buf = [0; 1_200];

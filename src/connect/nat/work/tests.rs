@@ -71,7 +71,7 @@ impl Host {
 }
 
 #[test]
-fn a_ninth_guest_replaces_the_oldest_without_a_path() {
+fn ninth_guest_replaces_the_oldest_without_a_path() {
     let mut host = Host::new();
     // Four handshakes a second.
     let times = (0..8).map(|n| ms(260 * n));
@@ -91,7 +91,7 @@ fn a_ninth_guest_replaces_the_oldest_without_a_path() {
 }
 
 #[test]
-fn a_signal_of_a_guest_restarts_its_time() {
+fn signal_of_a_guest_restarts_its_time() {
     let mut host = Host::new();
     let inner = host.offered(ms(0)).unwrap();
     host.nat.take_signal(ms(900), inner, &signal(1).encode());
@@ -102,7 +102,7 @@ fn a_signal_of_a_guest_restarts_its_time() {
 }
 
 #[test]
-fn a_guest_without_a_path_keeps_its_search_past_ten_seconds() {
+fn guest_without_a_path_keeps_its_search_past_ten_seconds() {
     let mut host = Host::new();
     let inner = host.offered(ms(0)).unwrap();
     host.work(ms(11_900));
@@ -130,7 +130,7 @@ fn own_addresses_restart_a_search_once_a_second() {
 }
 
 #[test]
-fn a_peer_is_looked_at_every_50_ms() {
+fn peer_is_looked_at_every_50_ms() {
     let mut host = Host::new();
     host.nat.signalling = Signalling::new(Client::Manual { is_host: true });
     host.work(ms(1));
@@ -144,7 +144,7 @@ fn a_peer_is_looked_at_every_50_ms() {
 }
 
 #[test]
-fn a_joiner_posts_once_for_each_ticket_until_it_is_answered() {
+fn joiner_posts_once_for_each_ticket_until_it_is_answered() {
     let key = Seal::host(Randomness::Seeded(2)).unwrap().public_key().unwrap();
     let mut seal = Seal::join_by_signal(Randomness::Seeded(3), key).unwrap();
     let rendezvous = Rendezvous { server: at(SERVER), room: [7; 16] };

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_made_up_ticket_is_the_same_for_a_while() {
+    fn made_up_ticket_is_the_same_for_a_while() {
         let grants = grants();
         let changes = (1..=150)
             .filter(|secs| grants.ticket(at(*secs), &[7; 16]) != grants.ticket(at(secs - 1), &[7; 16]));

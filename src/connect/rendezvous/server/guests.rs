@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_post_that_is_repeated_is_one_guest() {
+    fn post_that_is_repeated_is_one_guest() {
         let mut guests = Guests::new((1, 2), 9);
         let first = guests.admit(at(0), [1; 16], (addr(1), 7), b"init");
         assert_eq!(guests.admit(at(50), [1; 16], (addr(1), 7), b"init"), Admission::Repeated);
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_guest_makes_room_and_nothing_is_left_behind() {
+    fn oldest_guest_makes_room_and_nothing_is_left_behind() {
         let mut guests = Guests::new((1, 2), 3);
         for room in 0..9 {
             assert!(is_in(guests.admit(at(room), [room as u8; 16], (addr(1), 1), b"init")));

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_has_its_quota_in_each_second() {
+    fn source_has_its_quota_in_each_second() {
         let mut quota = Quota::new((1, 2), 3);
         let taken = |quota: &mut Quota, ms, from| (0..5).filter(|_| quota.take(at(ms), from)).count();
         assert_eq!(taken(&mut quota, 100, source(1)), 3);

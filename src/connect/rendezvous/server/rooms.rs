@@ -206,7 +206,7 @@ mod tests {
     const REFRESHED: Result<Claimed, RoomRefusal> = Ok(Claimed::Kept);
 
     #[test]
-    fn a_room_lives_for_a_minute_and_leaves_nothing_behind() {
+    fn room_lives_for_a_minute_and_leaves_nothing_behind() {
         let mut rooms = Rooms::new(9, 9);
         assert_eq!(open(&mut rooms, 0, 1, addr(1)), OPENED);
         assert_eq!(open(&mut rooms, 30, 1, addr(1)), REFRESHED);

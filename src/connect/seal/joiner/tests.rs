@@ -76,7 +76,7 @@ fn answered(keys: &noise::KeyPair, init: &[u8], text: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn the_round_trip_is_the_shorter_of_retry_and_resp() {
+fn round_trip_is_the_shorter_of_retry_and_resp() {
     let (host, good) =
         ((HOST, 7).into(), Retry { index: 5, nonce: 77, cookie: 1, open_key: Some(keys(1).public) });
     for (retried_at, resp_at, trip) in [(80, 900, 80), (700, 790, 90)] {
@@ -96,7 +96,7 @@ fn the_round_trip_is_the_shorter_of_retry_and_resp() {
 }
 
 #[test]
-fn a_resp_without_its_front_is_refused() {
+fn resp_without_its_front_is_refused() {
     let (mut join, host) = (requesting(), (HOST, 7).into());
     let good = Retry { index: 5, nonce: 77, cookie: 1, open_key: Some(keys(1).public) };
     let init = retried(&mut join, 80, host, &good).unwrap();

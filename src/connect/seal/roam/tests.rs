@@ -54,7 +54,7 @@ fn run(roam: &mut Roam, time: core::ops::Range<u64>, from: u16, answers: &[u16])
 }
 
 #[test]
-fn a_new_port_is_taken_when_the_old_one_answers_no_more() {
+fn new_port_is_taken_when_the_old_one_answers_no_more() {
     let mut roam = Roam::new(at(0), addr(1), addr(2), UNPROVEN);
     let decided = run(&mut roam, 0..3_000, 2, &[2]);
     assert!(matches!(decided[..], [(380..=600, Outcome::Moved(to))] if to == addr(2)), "{decided:?}");
@@ -85,21 +85,21 @@ fn forwarder_that_answers_sooner_takes_no_path() {
 }
 
 #[test]
-fn an_answer_from_before_both_fell_silent_proves_nothing() {
+fn answer_from_before_both_fell_silent_proves_nothing() {
     let mut roam = Roam::new(at(0), addr(1), addr(2), UNPROVEN);
     assert_eq!(run(&mut roam, 0..1_000, 2, &[1, 2]), []);
     assert_eq!(run(&mut roam, 1_000..5_000, 2, &[]), []);
 }
 
 #[test]
-fn an_address_that_is_not_proven_is_never_taken() {
+fn address_that_is_not_proven_is_never_taken() {
     let mut roam = Roam::new(at(0), addr(1), addr(2), UNPROVEN);
     assert_eq!(run(&mut roam, 0..10_000, 2, &[]), []);
     assert!(!roam.proof(12_345));
 }
 
 #[test]
-fn a_new_address_gets_three_times_what_came_from_it() {
+fn new_address_gets_three_times_what_came_from_it() {
     let mut roam = Roam::new(at(0), addr(1), addr(2), UNPROVEN);
     roam.heard(at(0), (addr(2), UNPROVEN), 100, true);
     assert_eq!(also_to(&mut roam, 300), [2]);
@@ -138,7 +138,7 @@ fn better_path_takes_over_once_it_answers() {
 }
 
 #[test]
-fn a_better_path_that_never_answers_is_dropped() {
+fn better_path_that_never_answers_is_dropped() {
     let mut roam = Roam::new(at(0), addr(1), addr(2), Standing::Preferred);
     let decided = run(&mut roam, 0..9_000, 1, &[1]);
     assert!(matches!(decided[..], [(5_000..=5_020, Outcome::Settled)]), "{decided:?}");
@@ -177,7 +177,7 @@ fn no_more_paths_than_there_is_room_for() {
 }
 
 #[test]
-fn a_better_path_finds_room_among_many_candidates() {
+fn better_path_finds_room_among_many_candidates() {
     let mut roam = Roam::new(at(0), addr(1), addr(2), Standing::Unproven);
     (3..=5).for_each(|port| roam.add(at(0), addr(port), Standing::Checked));
     let ports = |roam: &Roam| roam.paths.iter().map(|path| path.addr.port()).collect::<Vec<_>>();
@@ -188,7 +188,7 @@ fn a_better_path_finds_room_among_many_candidates() {
 }
 
 #[test]
-fn a_named_path_that_never_answers_gets_two_seconds_of_a_match() {
+fn named_path_that_never_answers_gets_two_seconds_of_a_match() {
     let mut roam = Roam::new(at(0), addr(1), addr(2), Standing::Checked);
     let sent: usize = (0..1_000).map(|_| also_to(&mut roam, 64).len() * 64).sum();
     assert_eq!(sent as u64, CHECKED_BYTES);
@@ -215,7 +215,7 @@ fn checked_path_that_comes_back_late_is_found() {
 
 /// The old address answers after a round trip of half a second, and somebody who forwards at once.
 #[test]
-fn a_long_round_trip_is_no_silence() {
+fn long_round_trip_is_no_silence() {
     let (mut roam, trip) = (Roam::new(at(0), addr(1), addr(2), UNPROVEN), Span::from_millis(500));
     for ms in (0..5_000).step_by(100) {
         roam.heard(at(ms), (addr(2), UNPROVEN), 47, true);
@@ -228,7 +228,7 @@ fn a_long_round_trip_is_no_silence() {
 }
 
 #[test]
-fn the_old_address_gets_a_new_chance_beside_each_candidate() {
+fn old_address_gets_a_new_chance_beside_each_candidate() {
     let mut roam = Roam::new(at(0), addr(1), addr(2), UNPROVEN);
     roam.challenge(at(0), LEN, || 1);
     roam.heard(at(1_900), (addr(2), UNPROVEN), 47, false);

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_trace_is_cut_into_messages_in_order() {
+    fn long_trace_is_cut_into_messages_in_order() {
         let mut exchange = Exchange::default();
         let values: Vec<u32> = (0..600).collect();
         exchange.trace(true, &Trace { first: Frame(9), values, complete: true });

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_that_neither_resimulation_gives_is_void() {
+    fn claim_that_neither_resimulation_gives_is_void() {
         let judged = |theirs: &Traces| Judgement::of(scope(), SEEN, false, &clean(), theirs);
         assert_eq!(judged(&clean()), void(false, true), "its own notes contradict it");
         assert_eq!(judged(&traces(7, 1_060)), void(false, true), "its notes stand by it");
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_of_our_own_is_never_blamed_on_the_peer() {
+    fn fault_of_our_own_is_never_blamed_on_the_peer() {
         let seen = Comparison { frame: TARGET, ours: 7, theirs: 1_060 };
         let ours = traces(7, 1_060);
         assert_eq!(Judgement::of(scope(), seen, false, &ours, &clean()), void(true, false));
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_about_an_earlier_frame_needs_a_difference_in_it() {
+    fn start_about_an_earlier_frame_needs_a_difference_in_it() {
         let seen = Comparison { frame: Frame(90), ..SEEN };
         let judged = |refuted, theirs: &Traces| Judgement::of(scope(), seen, refuted, &clean(), theirs);
         assert_eq!(judged(false, &clean()), void(false, true));

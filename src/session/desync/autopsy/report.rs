@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_field_with_control_characters_is_shown_escaped() {
+    fn field_with_control_characters_is_shown_escaped() {
         let field = FieldDifference {
             path: "hp\u{1b}[2J".into(),
             one: Some("1\n2".into()),

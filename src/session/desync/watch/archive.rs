@@ -230,7 +230,7 @@ mod tests {
 
     /// The cadence is fixed today; states are found by their frame all the same, and not by their place in a series.
     #[test]
-    fn a_changed_cadence_never_returns_the_state_of_another_frame() {
+    fn changed_cadence_never_returns_the_state_of_another_frame() {
         for (before, after) in [(30, 20), (30, 7), (7, 30), (1, 30), (30, 1)] {
             let mut archive = Archive::new(before, true, || vec![0; 24]);
             fill(&mut archive, 0..200, 24);

@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_checksum_does_not_wait_for_an_older_one() {
+    fn newer_checksum_does_not_wait_for_an_older_one() {
         let mut checksums = Checksums::new(1);
         checksums.record(1);
         assert_eq!(checksums.carry(Frame(3)), Some((Frame(0), 1)));
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_checksums_takes_no_memory() {
+    fn flood_of_checksums_takes_no_memory() {
         let mut checksums = Checksums::new(1);
         for frame in 0..10_000 {
             hear(&mut checksums, Frame(frame), 0);
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checksum_that_the_peer_cannot_have_is_implausible() {
+    fn checksum_that_the_peer_cannot_have_is_implausible() {
         let checksums = Checksums::new(30);
         assert!(checksums.check(Frame(30), 1, Frame(30)).is_some());
         assert_eq!(checksums.check(Frame(30), 1, Frame(29)), None, "needs inputs that it does not have");
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_cadence_does_not_mistake_one_frame_for_another() {
+    fn changed_cadence_does_not_mistake_one_frame_for_another() {
         let mut checksums = Checksums::new(30);
         (0..4).for_each(|at| checksums.record(at * 30));
         checksums.cadence = 20;
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_match_never_goes_back() {
+    fn newest_match_never_goes_back() {
         let mut checksums = Checksums::new(30);
         hear(&mut checksums, Frame(60), 2);
         hear(&mut checksums, Frame(30), 1);

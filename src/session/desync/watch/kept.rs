@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_frames_are_held_whatever_the_distance_between_them() {
+    fn last_frames_are_held_whatever_the_distance_between_them() {
         let mut kept = Kept::new(3, || 0);
         assert!(held(&kept).is_empty());
         for (frame, expected) in [
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_is_not_newer_is_refused() {
+    fn frame_that_is_not_newer_is_refused() {
         let mut kept = Kept::new(4, || 0);
         assert!(put(&mut kept, 9));
         assert!(!put(&mut kept, 9) && !put(&mut kept, 5));
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_highest_frame_number_is_a_frame_like_any_other() {
+    fn highest_frame_number_is_a_frame_like_any_other() {
         let mut kept = Kept::new(1, || 7);
         assert_eq!(kept.get(Frame(u32::MAX)), None);
         assert!(put(&mut kept, u32::MAX));

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checksum_under_way_can_be_finished_at_any_time() {
+    fn checksum_under_way_can_be_finished_at_any_time() {
         let state: Vec<u64> = (0..50_000).collect();
         let mut sliced = Sliced::new(&state, 30);
         let mut finished = 1;

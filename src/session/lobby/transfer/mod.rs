@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_line_is_not_flooded() {
+    fn narrow_line_is_not_flooded() {
         // 256 KiB a second: a part takes 4 ms. The queue holds a quarter of a second.
         let state = state(512 * 1_024);
         let mut line = Line::new(&state, 0);

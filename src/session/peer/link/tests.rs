@@ -41,7 +41,7 @@ fn one_number_in_four_is_skipped() {
 }
 
 #[test]
-fn a_link_without_anything_to_say_keeps_itself_alive() {
+fn link_without_anything_to_say_keeps_itself_alive() {
     let mut link = link();
     sent(&mut link, 0, 1_000);
     let said = sent(&mut link, 1_000, 11_000);
