@@ -313,16 +313,15 @@ RULES
     nat_in "$router" conntrack -F 2>/dev/null
 }
 
-# Writes the configuration of docs/NAT.md for the TURN server, with a secret of its own and the addresses of this network; and with
-# TLS, if there is a folder with a certificate.
+# Writes the published configuration of the TURN server, with a secret of its own and the addresses of this network; and with TLS, if
+# there is a folder with a certificate.
 nat_turn_config() {
-    local page=$1 secret=$2 certificate=$3 family off='^$'
+    local folder=$1 secret=$2 certificate=$3 family off='^$'
     if [ -n "$certificate" ]; then
         off='^no-tls$'
-        sed -n '/^```conf turnserver over TLS/,/^```/p' "$page" | grep -v '^```' |
-            sed "s|^cert=.*|cert=$certificate/server.pem|; s|^pkey=.*|pkey=$certificate/server.key|"
+        sed "s|^cert=.*|cert=$certificate/server.pem|; s|^pkey=.*|pkey=$certificate/server.key|" "$folder/turnserver-tls.conf"
     fi
-    sed -n '/^```conf turnserver$/,/^```/p' "$page" | grep -v '^```' | grep -v "$off" |
+    grep -v "$off" "$folder/turnserver.conf" |
         sed "s/^static-auth-secret=.*/static-auth-secret=$secret/; s/^log-file=.*/log-file=stdout/
              s/^listening-port=.*/listening-port=$NAT_TURN_PORT/; /^listening-ip=/d; /^relay-ip=/d; /^external-ip=/d; /^proc-/d"
     for family in $NAT_FAMILIES; do printf '%s=%s\n' listening-ip "$(nat_server "$family")" relay-ip "$(nat_server "$family")"; done
