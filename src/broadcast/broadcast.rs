@@ -26,7 +26,7 @@ const BURST: Span = Span::from_millis(50);
 /// The shortest time from one look at the age of the log to the next.
 const TURN_AFTER: Span = Span::from_millis(5);
 
-/// Serves the log of a match to spectators, while the match goes on.
+/// The server of a match's log to its spectators, while the match runs.
 ///
 /// The source of a match calls [`begin`](Self::begin), [`record`](Self::record) once after each `advance`,
 /// [`hear`](Self::hear) for each event, and [`finish`](Self::finish). A spectator that serves others calls

@@ -69,7 +69,7 @@ impl fmt::Display for Watching {
     }
 }
 
-/// Receives a broadcast, and verifies every byte by the source's signature.
+/// The receiver of a broadcast, which verifies every byte by the source's signature.
 ///
 /// [`bytes`](Self::bytes) is the match so far, as the file that its source records. Nothing that is not signed is ever in it,
 /// wherever it came from. Hand new bytes to a [`Viewer`](crate::replay::Viewer) to see them, to a file to keep them, and to a

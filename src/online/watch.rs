@@ -14,7 +14,8 @@ const LINGER: Duration = Duration::from_millis(500);
 /// The longest wait while two sockets are served.
 const SLICE: Duration = Duration::from_millis(4);
 
-/// Watches a match by its watch invite, with one owner: the connection, the spectator, and those whom it serves in turn.
+/// A spectator of a match, from its watch invite on: the connection, the received log, and the spectators that it serves
+/// in turn.
 ///
 /// ```no_run
 /// use rebout::replay::{Recording, Viewer};

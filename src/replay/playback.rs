@@ -15,7 +15,7 @@ const MAX_LATE_FRAMES: u128 = 4;
 /// Normal speed, in thousandths.
 const NORMAL_SPEED: u32 = 1000;
 
-/// Steps a game through a [`Recording`]: play, pause, step, speed, and seek to any frame.
+/// A player for a [`Recording`]: play, pause, step, speed, and seek to any frame.
 ///
 /// [`load`](Self::load) steps through the whole recording once, keeps snapshots on the way, and compares the recorded
 /// checksums. From then on a seek resimulates at most the frames between two snapshots: 239 steps in ten minutes at 60

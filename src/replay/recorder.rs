@@ -5,7 +5,7 @@ use crate::rollback::Rollback;
 use crate::{FirstState, Frame, Inputs};
 use core::fmt;
 
-/// Records a match in memory while it runs; a [`StreamRecorder`](super::StreamRecorder) does so in a file.
+/// A recorder of a running match in memory. A [`StreamRecorder`](super::StreamRecorder) records into a file.
 ///
 /// Every frame is recorded once and in order; a frame that is repeated or missing is refused with an error, and what
 /// is recorded remains a true beginning of the match. After each `advance` of a [`Session`](crate::Session):

@@ -8,7 +8,7 @@ use crate::rollback::Rollback;
 use crate::{Event, Fields, Frame, Input, Inputs, Player, Session, checksum};
 use std::io::{self, Write};
 
-/// Records a match into an RPLK version 2 file while it runs, a chunk for each second of frames.
+/// A recorder of a running match into an RPLK version 2 file, a chunk for each second of frames.
 ///
 /// A match that is cut off (a crash, a full disk) is recorded up to the last whole chunk. Pass a
 /// [`FileAppender`](crate::net::append::FileAppender) as the writer: its calls return at once, and a thread of its own

@@ -24,7 +24,7 @@ pub enum Viewing {
     Ended,
 }
 
-/// Follows a [`Recording`] that still grows, smoothly and about a second behind its newest frame; pauses and seeks.
+/// A player for a [`Recording`] that still grows, about a second behind its newest frame; it pauses and seeks.
 ///
 /// Bytes come in by [`append`](Self::append): from a file that is being written, or from a
 /// `Spectator`. Every call of [`advance`](Self::advance) makes a bounded number of steps, so that a

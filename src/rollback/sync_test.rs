@@ -15,7 +15,7 @@ const UNSAVED_EVERY_FRAMES: u32 = 4;
 /// The state must change in at least one frame of this many, or the run has proved nothing.
 const FRAMES_PER_CHANGE: u64 = 20;
 
-/// Runs a game and rolls it back in every frame, by a depth drawn from a seed.
+/// A test that runs a game and rolls it back in every frame, by a depth drawn from a seed.
 ///
 /// Every frame it restores an earlier snapshot, saves it again and compares the two; steps once and restores again;
 /// then resimulates up to the current frame and compares every state on the way. It compares all words of the states,

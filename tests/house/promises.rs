@@ -74,7 +74,7 @@ fn each_no_of_the_security_page_names_a_test() {
         assert!(quoted(&text).any(is_evidence), "no test is named: {text}");
         denied += 1;
     }
-    assert!(denied > 10, "only {denied} rows found: is this test still reading them?");
+    assert!(denied > 5, "only {denied} rows found: is this test still reading them?");
 }
 
 #[test]
