@@ -52,24 +52,24 @@ const MAX_PASTE: usize = 4_096;
 
 /// The strokes and touches since they were last taken.
 #[derive(Debug, Default)]
-pub(crate) struct Gestures {
+pub struct Gestures {
     strokes: Vec<Stroke>,
     touches: Vec<Touch>,
 }
 
 impl Gestures {
-    pub(crate) fn stroke(&mut self, stroke: Stroke) {
+    pub fn stroke(&mut self, stroke: Stroke) {
         if self.strokes.len() < MAX_STROKES {
             self.strokes.push(stroke);
         }
     }
 
-    pub(crate) fn paste(&mut self, text: &str) {
+    pub fn paste(&mut self, text: &str) {
         let end = (0..=text.len().min(MAX_PASTE)).rev().find(|end| text.is_char_boundary(*end));
         self.stroke(Stroke::Paste(text[..end.unwrap_or(0)].to_owned()));
     }
 
-    pub(crate) fn touch(&mut self, touch: Touch) {
+    pub fn touch(&mut self, touch: Touch) {
         // Of a row of moves the last one counts.
         if touch.act == TouchAct::Move && self.touches.last().is_some_and(|last| last.act == TouchAct::Move) {
             self.touches.pop();
@@ -79,7 +79,7 @@ impl Gestures {
         }
     }
 
-    pub(crate) fn take(&mut self) -> (Vec<Stroke>, Vec<Touch>) {
+    pub fn take(&mut self) -> (Vec<Stroke>, Vec<Touch>) {
         (std::mem::take(&mut self.strokes), std::mem::take(&mut self.touches))
     }
 }

@@ -12,29 +12,38 @@ pub mod characters;
 mod gestures;
 pub mod glyphs;
 mod image;
+mod input;
 mod keyboard;
 mod keys;
 pub mod menu;
 pub mod pads;
 mod painter;
+mod picture;
 mod pixels;
 mod quoted;
 mod raster;
+#[cfg(not(target_family = "wasm"))]
 mod screen;
 pub mod sound;
+#[cfg(not(target_family = "wasm"))]
 mod terminal;
+#[cfg(not(target_family = "wasm"))]
 mod timings;
+#[cfg(not(target_family = "wasm"))]
 mod window;
 
 pub use background_task::{BackgroundTask, Unanswered};
 pub use canvas::{Canvas, Color, Point, at, rgb};
 pub use cells::{Cells, Depth};
-pub use gestures::{Stroke, Surface, Touch, TouchAct};
+pub use gestures::{Gestures, Stroke, Surface, Touch, TouchAct};
 pub use image::Image;
+pub use input::InputState;
 pub use keyboard::{Keyboard, Role};
 pub use keys::{Key, UnknownKey};
 pub use painter::Painter;
+pub use picture::Picture;
 pub use pixels::Pixels;
 pub use quoted::quoted;
 pub use raster::Raster;
-pub use screen::{InputState, Kind, Picture, Screen, ViewError, run};
+#[cfg(not(target_family = "wasm"))]
+pub use screen::{Kind, Screen, ViewError, run};

@@ -7,35 +7,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::gestures::Gestures;
-use crate::pads::{PadButton, PadState, Pads};
-use crate::sound::{Bank, Sound, ui};
+use crate::pads::Pads;
+use crate::sound::{Sound, ui};
 use crate::timings::{self, Timings};
-use crate::{Cells, Key, Keyboard, Pixels, Raster, Role, Stroke, Touch, terminal, window};
-
-/// One frame of a game as its views show it.
-pub trait Picture: Clone + core::fmt::Debug + Send + 'static {
-    /// The title of the window.
-    const TITLE: &'static str;
-
-    /// Paints all of it into the window.
-    fn paint(&self, window: &mut Pixels);
-
-    /// Paints the shapes of it, two to a cell of the terminal.
-    fn paint_shapes(&self, raster: &mut Raster);
-
-    /// Writes the words of it over the shapes in the terminal.
-    fn write_words(&self, cells: &mut Cells);
-
-    /// Whether a mouse is of use now. While it is, a terminal hands its clicks over instead of selecting text.
-    fn takes_mouse(&self) -> bool {
-        false
-    }
-
-    /// The sounds of the game. They are made once, in the thread of the sound device.
-    fn sounds() -> Bank {
-        Bank::default()
-    }
-}
+use crate::{InputState, Key, Keyboard, Picture, Role, terminal, window};
 
 /// Where a match is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -96,44 +71,6 @@ struct Shared<P> {
 /// The match's end of a view: pictures and sounds go in, keys come out. Neither ever waits for the screen.
 #[derive(Clone, Debug)]
 pub struct Screen<P>(Arc<Shared<P>>);
-
-/// The keys and the gamepads of the players since the last frame.
-#[derive(Clone, Debug, Default)]
-pub struct InputState {
-    pub held: Vec<Key>,
-    pub presses: Vec<Key>,
-    /// Everything that was typed, in order and with repeats.
-    pub strokes: Vec<Stroke>,
-    pub touches: Vec<Touch>,
-    /// Every gamepad that is plugged in, by its place.
-    pub pads: Vec<PadState>,
-    /// The picture could not be seen: its terminal is too small, or was the shell's for a while.
-    pub unseen: bool,
-    /// The window was closed, Ctrl-C was pressed, or the program was asked to end.
-    pub closed: bool,
-}
-
-impl InputState {
-    /// The presses of keys, and those of gamepads as the keys that do the same in a menu.
-    pub fn menu_presses(&self) -> impl Iterator<Item = Key> {
-        let pads = self.pads.iter().flat_map(|pad| &pad.presses);
-        self.presses.iter().copied().chain(pads.filter_map(|button| button.menu_key()))
-    }
-
-    /// The same with the gamepads of one seat alone, where several play at one machine: the first pad is that of the first
-    /// seat, and so on in turn.
-    #[must_use]
-    pub fn of_seat(&self, seat: usize, seats: usize) -> Self {
-        let mut own = self.clone();
-        own.pads.retain(|pad| pad.slot % seats.max(1) == seat);
-        own
-    }
-
-    /// Whether a button was pressed on any gamepad.
-    pub fn pad_pressed(&self, button: PadButton) -> bool {
-        self.pads.iter().any(|pad| pad.presses.contains(&button))
-    }
-}
 
 impl<P: Picture> Screen<P> {
     pub(crate) fn new(seen: bool) -> Self {
