@@ -3,7 +3,6 @@
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The most names that are tried for a new file.
 const MAX_TRIES: u32 = 1_000;
@@ -70,7 +69,7 @@ fn first_free<T>(make: impl Fn(&str) -> io::Result<T>) -> io::Result<T> {
 /// The time in seconds since 1970, and as `20260131-235959` in UTC.
 /// The time in seconds since 1970.
 pub(crate) fn secs() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs())
+    super::system::unix_seconds().unwrap_or(0)
 }
 
 fn stamp() -> (u64, String) {

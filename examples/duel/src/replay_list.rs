@@ -8,12 +8,11 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use rebout::replay::{Outcome, Recording, Tail, Winner, utc};
-use rebout::{Player, Reason, is_disruptive};
+use rebout::{Player, Reason};
 
 use crate::folder;
-use crate::play::NAME_CHARACTERS;
+use crate::viewer::names;
 use games::duel::identity::GAME_ID;
-use stage::characters;
 
 /// The longest file that is read: more than any duel has.
 const MAX_FILE: u64 = 1 << 26;
@@ -85,21 +84,6 @@ fn entry(recording: &Recording, changed_secs: u64, path: PathBuf) -> Entry {
         names,
         result,
     }
-}
-
-/// The names of the players, also of those who are not told. They come from outside: short, and nothing that moves a
-/// cursor or turns the words around it.
-pub fn names(recording: &Recording) -> [String; 2] {
-    let mut names = recording.header().names.each_ref().map(|name| {
-        let name: String = name.chars().filter(|character| !is_disruptive(*character)).collect();
-        characters::visible(&name).chars().take(NAME_CHARACTERS + 2).collect::<String>()
-    });
-    for (name, nameless) in names.iter_mut().zip(["Player one", "Player two"]) {
-        if name.trim().is_empty() {
-            nameless.clone_into(name);
-        }
-    }
-    names
 }
 
 fn result(recording: &Recording, names: &[String; 2]) -> String {

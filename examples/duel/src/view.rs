@@ -1,19 +1,18 @@
 //! How the duel is shown: its pictures in a window, in a terminal, or nowhere.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use crate::art::camera::Covered;
 use crate::art::{boxes, drill, graph, hud, menus, stage as scenery, texts};
-use crate::keys::{Bindings, role_of};
 use crate::picture::Picture;
 use crate::sound;
 use stage::sound::Bank;
-use stage::{Cells, Key, Pixels, Raster, Role};
+use stage::{Cells, Pixels, Raster};
 
-pub use stage::{InputState, Kind, ViewError};
+pub use stage::InputState;
+#[cfg(not(target_family = "wasm"))]
+pub use stage::{Kind, ViewError};
 
-/// The match's end of a view.
-pub type Screen = stage::Screen<Picture>;
+#[cfg(not(target_family = "wasm"))]
+pub use crate::screen::{Roles, Screen, run};
 
 impl stage::Picture for Picture {
     const TITLE: &'static str = "Rebout: duel";
@@ -68,37 +67,4 @@ impl stage::Picture for Picture {
     fn sounds() -> Bank {
         sound::bank()
     }
-}
-
-/// The keys of the players, which a terminal that tells no releases has to know. A menu may change them at any time.
-#[derive(Clone, Debug, Default)]
-pub struct Roles(Arc<Mutex<Vec<Bindings>>>);
-
-impl Roles {
-    pub fn new(bindings: &[Bindings]) -> Self {
-        let roles = Self::default();
-        roles.set(bindings);
-        roles
-    }
-
-    pub fn set(&self, bindings: &[Bindings]) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = bindings.to_vec();
-    }
-
-    fn of(&self, key: Key) -> Role {
-        role_of(&self.0.lock().unwrap_or_else(PoisonError::into_inner), key)
-    }
-}
-
-/// Runs `job` in a thread with a screen of the wanted kind, and the view on this one.
-///
-/// # Errors
-///
-/// When no view of the wanted kind can be opened; the job has not run then.
-pub fn run<T: Send + 'static>(
-    wanted: Option<Kind>,
-    roles: Roles,
-    job: impl FnOnce(&Screen) -> T + Send + 'static,
-) -> Result<T, ViewError> {
-    stage::run(wanted, move |key| roles.of(key), job)
 }

@@ -14,11 +14,12 @@ use stage::menu::{Act, Menu, MenuEvent, Note};
 use stage::pads::PadButton;
 
 use crate::opponents::Opponent;
+pub use crate::prompts::PICK_FOOTER;
 use crate::replay_list::Entry;
 use crate::settings::{BotLink, LEVELS, Settings};
 use crate::training::{Drill, Guard, Stance};
+pub use pages::FOOTER;
 pub(crate) use pages::drill_values;
-pub use pages::{FOOTER, PICK_FOOTER};
 use pages::{Line, build};
 
 /// A page of the menus.

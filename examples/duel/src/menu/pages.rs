@@ -8,14 +8,12 @@ use stage::sound::MAX_PERCENT;
 use super::{App, Choice, Guests, Page, Request, Setting, keys_page};
 use crate::art::figure::OUTFITS;
 use crate::play::{NAME_CHARACTERS, link_keys};
+use crate::prompts::PICK_FOOTER;
 use crate::settings::{BotLink, Keyset, LEVELS};
 use crate::training::{Guard, Stance};
 
 /// The keys of every menu.
 pub const FOOTER: &str = "arrows choose and change, enter picks, esc goes back";
-
-/// The same where nothing can be changed.
-pub const PICK_FOOTER: &str = "arrows choose, enter picks, esc goes back";
 
 /// Characters of an invite with many addresses, and some more.
 const HOST_CHARACTERS: usize = 600;

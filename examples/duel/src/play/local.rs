@@ -7,11 +7,11 @@ use rebout::replay::{End, Header, Outcome, StreamRecorder};
 use rebout::rollback::{Advance, EngineConfig, Rollback};
 use rebout::{Buttons, Frame, FrameRate, Player, checksum};
 
-use super::machine::winner;
 use super::prompts::{Answer, Prompts, Question};
 use super::rules::{RuledDuel, Rules};
 use super::show::{Show, pauses};
 use super::{Ending, FRAME, FrameClock, InputSource};
+use crate::machine::winner;
 use crate::netgraph::{NetSample, counted};
 use crate::picture::{Tone, banner};
 use crate::view::{InputState, Screen};

@@ -3,20 +3,20 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use rebout::Code;
-use rebout::{Agreed, BroadcastConfig, Connection, Now, Online, PeerInfo, Player, PlayerKey, is_disruptive};
+use rebout::{BroadcastConfig, Connection, Now, Online, PeerInfo, PlayerKey};
 
 use super::attract::AttractMode;
 use super::by_hand::{self, Pasting};
 use super::invite_shown::InviteShown;
 use super::opening::Admits;
 use super::show::leaves;
-use super::words::code_lines;
+use super::words::{code_lines, name_in};
 use super::{Failure, wants_to_start};
 use crate::opponents::Opponents;
 use crate::picture::{Panel, Tone};
 use crate::view::Screen;
 use games::duel::Duel;
-use stage::{Key, characters};
+use stage::Key;
 
 /// How a text is pasted, in a window and in most terminals.
 const PASTES: &str = "ctrl-v pastes the answer (terminals: ctrl-shift-v)";
@@ -334,29 +334,4 @@ pub(super) fn known_as(key: PlayerKey, opponents: &Opponents) -> String {
         Some(opponent) => format!("same player as last time: {}", opponent.name),
         None => format!("new player, key {key}"),
     }
-}
-
-/// The name that the other side gives itself. It comes from outside: short, and nothing that moves a cursor or turns
-/// the words around it.
-fn name_in(text: &str) -> String {
-    let text: String = text.chars().filter(|character| !is_disruptive(*character)).collect();
-    // A character that is not seen would make another name of "You", and many marks would grow over other rows.
-    let name: String = characters::visible(&text).chars().take(super::NAME_CHARACTERS).collect();
-    let name = name.trim();
-    // "You" is the player at this machine, in every sentence: another one of that name would win in their place.
-    let is_taken = name.eq_ignore_ascii_case("you");
-    if name.is_empty() || is_taken { "Nameless".to_owned() } else { name.to_owned() }
-}
-
-/// Both names by seat, and never the same one twice.
-pub(super) fn names_by_seat(seat: Player, own: &str, agreed: &Agreed) -> [String; 2] {
-    let mut names = [own.to_owned(), name_in(&String::from_utf8_lossy(&agreed.user_data))];
-    if seat == Player::Two {
-        names.reverse();
-    }
-    if names[0] == names[1] {
-        names[0].push_str(" 1");
-        names[1].push_str(" 2");
-    }
-    names
 }

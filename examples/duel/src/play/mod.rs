@@ -13,22 +13,20 @@ mod meet;
 mod online;
 mod opening;
 mod opponent;
-mod prompts;
 mod replay_view;
-mod rules;
 mod seat;
 mod show;
 mod take_over;
 mod training;
 mod versus_bot;
 mod watch_view;
-pub mod words;
 
 use std::io::Write;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rebout::{Buttons, Player, shown};
 
+pub use crate::rules::{Preferences, Rules};
 pub use bots::bots;
 pub use by_hand::Pasting;
 pub use flow::{MAX_LISTED, Run, flow};
@@ -39,12 +37,15 @@ pub use meet::Role;
 pub use online::online;
 pub use opening::{Admits, HostEndpoint, Opened, join, rendezvous};
 pub use replay_view::{checksums, replay};
-pub use rules::{Preferences, Rules};
 pub use seat::{Seat, rejoin};
 pub use versus_bot::{BotMatch, against_bot};
 pub use watch_view::{Seats, is_to_watch, watch};
 
+pub use crate::words::{self, NAME_CHARACTERS};
+pub use crate::{exit, rules};
+
 use crate::devices::Devices;
+use crate::prompts;
 use crate::view::InputState;
 use games::duel::Duel;
 use games::duel::bot::Bot;
@@ -72,18 +73,6 @@ impl InputSource {
             Self::Bot(bot) => bot.buttons(duel, player),
         }
     }
-}
-
-/// How a program of its own tells how it went.
-pub mod exit {
-    /// Played to its end, watched to its end, or left by choice.
-    pub const PLAYED: u8 = 0;
-    /// No match came about, or the two machines ended with different states.
-    pub const FAILED: u8 = 1;
-    /// Bad arguments, or no place to play in; clap uses the same.
-    pub const UNUSABLE: u8 = 2;
-    /// The other machine left or was lost before the end.
-    pub const LOST: u8 = 3;
 }
 
 /// How a match ended, to be printed once the screen is gone.
@@ -126,9 +115,6 @@ impl From<std::io::Error> for Failure {
         Self::of(format!("the network is broken: {error}"))
     }
 }
-
-/// The longest name that is shown.
-pub const NAME_CHARACTERS: usize = 16;
 
 /// Prints at once, and bears that nobody listens any more. A line stays a line, whatever is in it: the name of a file
 /// that came from somebody else, too.

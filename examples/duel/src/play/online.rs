@@ -8,13 +8,13 @@ use rebout::{
 
 use super::link::Link;
 use super::machine::Machine;
-use super::meet::{Role, known_as, meet, names_by_seat};
+use super::meet::{Role, known_as, meet};
 use super::opening::Opened;
 use super::opponent::POLL_INTERVAL;
 use super::prompts::{Answer, Prompts, Question};
 use super::seat::Seat;
 use super::show::{Show, leaves, pauses};
-use super::words::{Players, exit_code, is_own_choice};
+use super::words::{Players, exit_code, is_own_choice, names_by_seat};
 use super::{Ending, FRAME, Failure, InputSource};
 use crate::netgraph::{Played, counted};
 use crate::picture::{Tone, banner};
@@ -156,10 +156,10 @@ impl Match<'_> {
         self.handle_keys(&input);
         let buttons = self.buttons(&input);
         self.warn_unverified();
-        if let Some(text) = self.machine.new_watchers() {
+        if let Some((watchers, text)) = self.machine.new_watchers(self.show.net.watchers) {
+            self.show.net.watchers = watchers;
             self.show.tell(text, Tone::Calm);
         }
-        self.show.net.watchers = self.machine.watchers();
         self.show_pause();
         let played = self.machine.advance(buttons);
         if let Some(session) = self.machine.online.session() {
@@ -229,7 +229,8 @@ impl Match<'_> {
             return;
         };
         if let Some(at) = resumes_at {
-            self.show.say(self.players.countdown(self.time_until(at)), Tone::Calm);
+            let text = self.players.countdown(self.time_until(at));
+            self.show.say(text, Tone::Calm);
             if self.is_pause_open() {
                 self.prompts.close();
             }
@@ -251,74 +252,27 @@ impl Match<'_> {
 
     /// Tells the player what happened.
     fn handle_event(&mut self, now: Now) {
-        let other = self.players.other();
         let (text, tone) = match now {
             Now::Notice(text) => {
                 self.notices.push(text.clone());
                 (text, Tone::Warning)
             }
-            Now::Event(Event::Interrupted { disconnect_at }) => {
-                self.disconnect_at = Some(disconnect_at);
-                (self.players.interrupted(self.time_until(disconnect_at)), Tone::Alarm)
-            }
             Now::Connecting(text) => (text, Tone::Calm),
-            Now::Event(Event::Rejoined { player, .. }) => {
-                self.disconnect_at = None;
-                let back = if player == self.players.local { "you are" } else { &format!("{other} is") };
-                (format!("{back} back in the match"), Tone::Calm)
-            }
-            Now::Event(Event::Resumed) => {
-                self.disconnect_at = None;
-                (format!("{other} is back"), Tone::Calm)
-            }
-            Now::Event(Event::Desync(desync)) => {
-                (format!("the two machines disagree about frame {}", desync.frame), Tone::Alarm)
-            }
             Now::Event(Event::Autopsy(autopsy)) => {
                 self.autopsy = Some(*autopsy);
                 return;
             }
-            Now::Event(Event::InputConflict { frame, .. }) => {
-                let text = format!(
-                    "{other}'s machine sent two different inputs for frame {frame}; the first one counts"
-                );
-                (text, Tone::Warning)
+            Now::Event(event) => {
+                match event {
+                    Event::Interrupted { disconnect_at } => self.disconnect_at = Some(disconnect_at),
+                    Event::Rejoined { .. } | Event::Resumed => self.disconnect_at = None,
+                    Event::PauseRefused => self.prompts.ask(Question::Leave),
+                    _ => {}
+                }
+                let now = self.machine.online.connection().now();
+                let Some(said) = self.players.event(&event, now) else { return };
+                said
             }
-            Now::Event(Event::DelayChanged { delay_frames }) => {
-                let frames = counted(delay_frames.into(), "frame");
-                (format!("the connection changed: your inputs now have {frames} of delay"), Tone::Calm)
-            }
-            Now::Event(Event::PeerDelay { delay_frames }) => {
-                let frames = counted(delay_frames.into(), "frame");
-                (format!("{other} now plays with {frames} of delay"), Tone::Calm)
-            }
-            Now::Event(Event::PeerSlow { rate_permille }) => {
-                (self.players.slow(rate_permille), Tone::Warning)
-            }
-            Now::Event(Event::InputsLate { excess }) => {
-                let ms = excess.as_millis();
-                (format!("{other}'s inputs come {ms} ms later than the connection explains"), Tone::Warning)
-            }
-            Now::Event(Event::SlowRollback { takes, delay_frames, .. }) => {
-                let (ms, frames) = (takes.as_millis(), counted(delay_frames.into(), "frame"));
-                (
-                    format!("this machine needs {ms} ms for a rollback; a delay of {frames} helps"),
-                    Tone::Warning,
-                )
-            }
-            Now::Event(Event::PeerRecovered) => (self.players.recovered(), Tone::Calm),
-            Now::Event(Event::Paused { by }) => (self.players.paused(by), Tone::Calm),
-            Now::Event(Event::Resuming { at }) => (self.players.countdown(self.time_until(at)), Tone::Calm),
-            Now::Event(Event::PauseEnded) => ("the match goes on".to_owned(), Tone::Calm),
-            Now::Event(Event::PauseRefused) => {
-                self.prompts.ask(Question::Leave);
-                (format!("{other}'s machine allows no more pauses"), Tone::Warning)
-            }
-            Now::Event(Event::ClockMistake { offset, .. }) => {
-                let ms = offset.as_millis();
-                (format!("this program reads two clocks that differ by {ms} ms"), Tone::Alarm)
-            }
-            // Messages of the game's own, which the duel does not send, and the events of later versions.
             _ => return,
         };
         self.show.tell(text, tone);

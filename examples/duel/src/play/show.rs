@@ -1,28 +1,22 @@
 //! The updates that the match loop sends to the screen.
 
+use std::ops::{Deref, DerefMut};
+
 use rebout::{Cue, CueEvent};
 
-use crate::netgraph::NetGraph;
+use crate::composer::Composer;
 use crate::pad_keys::PAUSE;
-use crate::picture::{DrillView, Message, Panel, Picture, Tone};
-use crate::scene::Scene;
+use crate::picture::Tone;
 use crate::sound;
 use crate::view::{InputState, Screen};
 use games::duel::Duel;
 use stage::Key;
-use stage::menu::Menu;
 use stage::sound::SoundId;
-
-const MESSAGE_FRAMES: u32 = 240;
 
 /// The picture as it is built up, and the screen it goes to.
 pub(super) struct Show<'a> {
     screen: &'a Screen,
-    picture: Picture,
-    /// Filled in all the time; shown while it is open.
-    pub net: NetGraph,
-    net_open: bool,
-    message_frames: u32,
+    composer: Composer,
     /// Nothing of the match is heard, as behind a sheet of words.
     is_match_muted: bool,
     /// The music that was asked for last.
@@ -31,21 +25,27 @@ pub(super) struct Show<'a> {
     takes_characters: bool,
 }
 
+/// A show is its picture, and the screen beside it.
+impl Deref for Show<'_> {
+    type Target = Composer;
+
+    fn deref(&self) -> &Composer {
+        &self.composer
+    }
+}
+
+impl DerefMut for Show<'_> {
+    fn deref_mut(&mut self) -> &mut Composer {
+        &mut self.composer
+    }
+}
+
 impl<'a> Show<'a> {
     pub(super) fn new(screen: &'a Screen, duel: &Duel, names: [String; 2], net_open: bool) -> Self {
         // The marks of a match before belong to nothing any more.
         screen.sound().stop();
-        let picture = Picture::of(Scene::new(duel, names));
-        Self {
-            screen,
-            picture,
-            net: NetGraph::default(),
-            net_open,
-            message_frames: 0,
-            is_match_muted: false,
-            music: None,
-            takes_characters: false,
-        }
+        let composer = Composer::new(duel, names, net_open);
+        Self { screen, composer, is_match_muted: false, music: None, takes_characters: false }
     }
 
     /// Shows the state of one frame, and plays its sounds.
@@ -69,8 +69,8 @@ impl<'a> Show<'a> {
             self.music = music;
             self.screen.sound().music(music);
         }
-        self.picture.scene.advance(duel, cues);
-        self.refresh();
+        self.composer.see(duel, cues);
+        self.screen.show(self.composer.picture());
     }
 
     /// Lets nothing of the match be heard.
@@ -85,37 +85,14 @@ impl<'a> Show<'a> {
 
     /// Shows the same state again: nothing moves, but the words may have changed.
     pub(super) fn refresh(&mut self) {
-        self.message_frames = self.message_frames.saturating_sub(1);
-        if self.message_frames == 0 {
-            self.picture.message = None;
-        }
-        self.picture.net = self.net_open.then(|| self.net.clone());
-        self.picture.corner = if self.net_open { None } else { self.net.corner() };
-        self.screen.show(&self.picture);
+        self.composer.renew();
+        self.screen.show(self.composer.picture());
     }
 
     /// Shows another state, as after a jump in a replay: no spark of the old one stays.
     pub(super) fn jump(&mut self, duel: &Duel) {
         self.screen.sound().stop();
-        let scene = &mut self.picture.scene;
-        let (camera_target, outfits) = (scene.camera_target, scene.outfits);
-        *scene = Scene::new(duel, scene.names.clone());
-        (scene.camera_target, scene.outfits) = (camera_target, outfits);
-        scene
-            .sides
-            .iter_mut()
-            .zip(&duel.fighters)
-            .for_each(|(side, fighter)| side.trail = f32::from(fighter.health));
-    }
-
-    pub(super) fn say(&mut self, text: impl Into<String>, tone: Tone) {
-        self.picture.message = Some(Message { text: text.into(), tone });
-        self.message_frames = MESSAGE_FRAMES;
-    }
-
-    /// Takes a message away that is not true any more.
-    pub(super) fn clear_message(&mut self) {
-        self.picture.message = None;
+        self.composer.jump_to(duel);
     }
 
     /// Says it on the screen, or prints it where there is none.
@@ -132,40 +109,8 @@ impl<'a> Show<'a> {
         }
     }
 
-    /// The scene as it was last shown.
-    pub(super) fn scene(&self) -> &Scene {
-        &self.picture.scene
-    }
-
     pub(super) fn is_seen(&self) -> bool {
         self.screen.is_seen()
-    }
-
-    pub(super) fn panel(&mut self, panel: Option<Panel>) {
-        self.picture.panel = panel;
-    }
-
-    /// Lays a menu over the stage, or takes it away.
-    pub(super) fn menu(&mut self, menu: Option<Menu>) {
-        self.picture.menu = menu;
-    }
-
-    /// Shows the stage alone, as the backdrop of a menu.
-    pub(super) fn be_backdrop(&mut self) {
-        self.picture.is_backdrop = true;
-    }
-
-    /// Dresses the fighters.
-    pub(super) fn set_outfits(&mut self, outfits: [usize; 2]) {
-        self.picture.scene.outfits = outfits;
-    }
-
-    pub(super) fn drill(&mut self, view: DrillView) {
-        self.picture.drill = Some(view);
-    }
-
-    pub(super) fn replay_view(&mut self, replay_view: Option<crate::picture::ReplayView>) {
-        self.picture.replay_view = replay_view;
     }
 
     /// The input, after the keys that belong to the screen were acted on: F1 opens the net graph, `m` mutes.
@@ -176,7 +121,7 @@ impl<'a> Show<'a> {
                 self.net_open = !self.net_open;
             }
             // Over a menu the characters are typed.
-            if *key == Key::Char('m') && self.picture.menu.is_none() && !self.takes_characters {
+            if *key == Key::Char('m') && self.picture().menu.is_none() && !self.takes_characters {
                 let text =
                     if self.screen.sound().toggle_mute() { "muted: m lets it be heard" } else { "sound on" };
                 self.say(text, Tone::Calm);

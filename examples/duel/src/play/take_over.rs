@@ -26,7 +26,7 @@ pub(super) fn take_over(
 ) -> Result<bool, ConfigError> {
     let mut config = Config::new(GAME_ID);
     config.game.frame_rate = playback.recording().header().frame_rate.unwrap_or_default();
-    let names = crate::replay_list::names(playback.recording());
+    let names = crate::viewer::names(playback.recording());
     let other = &names[seat.other().index()];
     let start = Instant::now();
     let mut live = playback.take_over(Duration::ZERO, &config)?;

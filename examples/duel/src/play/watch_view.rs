@@ -6,12 +6,11 @@ use rebout::replay::{Outcome, Recording, Viewer, Viewing, Winner};
 use rebout::{BroadcastConfig, ConnectOptions, Frame, Watch, Watching, checksum};
 
 use super::attract::AttractMode;
-use super::replay_view::JUMP_FRAMES;
 use super::show::{Show, leaves};
 use super::{Ending, Failure};
 use crate::picture::{Panel, ReplayView, Tone};
-use crate::replay_list;
 use crate::view::Screen;
+use crate::viewer::{JUMP_FRAMES, names};
 use games::duel::{Duel, identity};
 use stage::{Key, characters};
 
@@ -147,7 +146,7 @@ struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     fn new(screen: &'a Screen, recording: Recording, outfits: [usize; 2]) -> Self {
-        let (names, taken) = (replay_list::names(&recording), recording.len());
+        let (names, taken) = (names(&recording), recording.len());
         let viewer = Viewer::new(Duel::new(recording.header().seed), recording);
         let mut show = Show::new(screen, viewer.game(), names.clone(), false);
         show.set_outfits(outfits);
@@ -245,7 +244,7 @@ impl<'a> Shown<'a> {
         let mut lines =
             vec![format!("Frame {frame} of {newest}, checksum {:08X}", checksum(self.viewer.game()))];
         if let Some(end) = self.viewer.end() {
-            let names = replay_list::names(self.viewer.recording());
+            let names = names(self.viewer.recording());
             let winner = match end.winner {
                 Winner::Player(player) => format!("{} won", names[player.index()]),
                 Winner::Draw => "a draw".to_owned(),

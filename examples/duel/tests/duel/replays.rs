@@ -115,7 +115,7 @@ fn a_list_tells_names_date_length_and_result() {
 #[test]
 fn names_in_a_file_are_shown_short_and_harmless() {
     let evil = header(["\u{1b}[2J\u{202e}evil", "an endless name that goes on and on and on"]);
-    let names = replay_list::names(&Recording::open(file(&evil, None)).unwrap());
+    let names = duel::viewer::names(&Recording::open(file(&evil, None)).unwrap());
     assert!(
         names.iter().all(|name| !name.contains(is_disruptive) && name.chars().count() <= 18),
         "{names:?}"

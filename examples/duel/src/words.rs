@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use rebout::Code;
-use rebout::{Agreed, Autopsy, AutopsyVerdict, FieldDifference, Finish, Player, Reason, Verdict};
+use rebout::{Agreed, Autopsy, AutopsyVerdict, Event, FieldDifference, Finish, Player, Reason, Verdict};
+use rebout::{Code, is_disruptive};
 
-use super::exit;
+use crate::exit;
 use crate::netgraph::counted;
-use crate::picture::{possessive, says};
+use crate::picture::{Tone, possessive, says};
 use games::duel::{Duel, Phase, RoundEnd};
+use stage::characters;
 
 /// Whether the player at this machine left.
 pub fn is_own_choice(finish: &Finish) -> bool {
@@ -232,6 +233,61 @@ impl Players {
         })
     }
 
+    /// An event of the match at this time, and how urgent it is; `None` if the players need not know.
+    pub fn event(&self, event: &Event, now: Duration) -> Option<(String, Tone)> {
+        let other = self.other();
+        Some(match *event {
+            Event::Interrupted { disconnect_at } => {
+                (self.interrupted(disconnect_at.saturating_sub(now)), Tone::Alarm)
+            }
+            Event::Rejoined { player, .. } => {
+                let back = if player == self.local { "you are" } else { &format!("{other} is") };
+                (format!("{back} back in the match"), Tone::Calm)
+            }
+            Event::Resumed => (format!("{other} is back"), Tone::Calm),
+            Event::Desync(ref desync) => {
+                (format!("the two machines disagree about frame {}", desync.frame), Tone::Alarm)
+            }
+            Event::InputConflict { frame, .. } => {
+                let text = format!(
+                    "{other}'s machine sent two different inputs for frame {frame}; the first one counts"
+                );
+                (text, Tone::Warning)
+            }
+            Event::DelayChanged { delay_frames } => {
+                let frames = counted(delay_frames.into(), "frame");
+                (format!("the connection changed: your inputs now have {frames} of delay"), Tone::Calm)
+            }
+            Event::PeerDelay { delay_frames } => {
+                let frames = counted(delay_frames.into(), "frame");
+                (format!("{other} now plays with {frames} of delay"), Tone::Calm)
+            }
+            Event::PeerSlow { rate_permille } => (self.slow(rate_permille), Tone::Warning),
+            Event::InputsLate { excess } => {
+                let ms = excess.as_millis();
+                (format!("{other}'s inputs come {ms} ms later than the connection explains"), Tone::Warning)
+            }
+            Event::SlowRollback { takes, delay_frames, .. } => {
+                let (ms, frames) = (takes.as_millis(), counted(delay_frames.into(), "frame"));
+                (
+                    format!("this machine needs {ms} ms for a rollback; a delay of {frames} helps"),
+                    Tone::Warning,
+                )
+            }
+            Event::PeerRecovered => (self.recovered(), Tone::Calm),
+            Event::Paused { by } => (self.paused(by), Tone::Calm),
+            Event::Resuming { at } => (self.countdown(at.saturating_sub(now)), Tone::Calm),
+            Event::PauseEnded => ("the match goes on".to_owned(), Tone::Calm),
+            Event::PauseRefused => (format!("{other}'s machine allows no more pauses"), Tone::Warning),
+            Event::ClockMistake { offset, .. } => {
+                let ms = offset.as_millis();
+                (format!("this program reads two clocks that differ by {ms} ms"), Tone::Alarm)
+            }
+            // Messages of the game's own, which the duel does not send, and the events of later versions.
+            _ => return None,
+        })
+    }
+
     /// The report about a desync: the first frame and the first field that differ.
     pub fn autopsy(&self, autopsy: &Autopsy) -> Vec<String> {
         let mut lines = vec![match autopsy.fields.first() {
@@ -284,4 +340,32 @@ impl Players {
         let machines = Player::BOTH.map(|player| possessive(self.name(player)));
         format!("{what} is {one} on {} machine and {two} on {}", machines[0], machines[1])
     }
+}
+
+/// The longest name that is shown.
+pub const NAME_CHARACTERS: usize = 16;
+
+/// The name that the other side gives itself. It comes from outside: short, and nothing that moves a cursor or turns
+/// the words around it.
+pub fn name_in(text: &str) -> String {
+    let text: String = text.chars().filter(|character| !is_disruptive(*character)).collect();
+    // A character that is not seen would make another name of "You", and many marks would grow over other rows.
+    let name: String = characters::visible(&text).chars().take(NAME_CHARACTERS).collect();
+    let name = name.trim();
+    // "You" is the player at this machine, in every sentence: another one of that name would win in their place.
+    let is_taken = name.eq_ignore_ascii_case("you");
+    if name.is_empty() || is_taken { "Nameless".to_owned() } else { name.to_owned() }
+}
+
+/// Both names by seat, and never the same one twice.
+pub fn names_by_seat(seat: Player, own: &str, agreed: &Agreed) -> [String; 2] {
+    let mut names = [own.to_owned(), name_in(&String::from_utf8_lossy(&agreed.user_data))];
+    if seat == Player::Two {
+        names.reverse();
+    }
+    if names[0] == names[1] {
+        names[0].push_str(" 1");
+        names[1].push_str(" 2");
+    }
+    names
 }

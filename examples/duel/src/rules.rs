@@ -44,7 +44,7 @@ impl Preferences {
 }
 
 /// The duel, lent to a session for one call, with the rules of this match.
-pub(super) struct RuledDuel<'a> {
+pub struct RuledDuel<'a> {
     pub duel: &'a mut Duel,
     pub rules: Rules,
     /// Where every step notes its cues, for the ear that has no ledger.

@@ -1,13 +1,14 @@
 //! The prompts in a match: pause, leaving, and a rematch. Each is a menu over the stage.
 
+use stage::InputState;
 use stage::menu::{Item, Menu, MenuEvent, Note, drive};
 
-use crate::menu::PICK_FOOTER;
-use crate::view::InputState;
+/// The keys of a menu in which nothing can be changed.
+pub const PICK_FOOTER: &str = "arrows choose, enter picks, esc goes back";
 
 /// A question that is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Question {
+pub enum Question {
     /// The match rests, and the player decides how long.
     Pause,
     /// The match rests, and the other player decides how long.
@@ -19,7 +20,7 @@ pub(super) enum Question {
 
 /// The player's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub enum Answer {
     GoOn,
     Rematch,
     Leave,
@@ -27,12 +28,12 @@ pub(super) enum Answer {
 
 /// The prompt that is open, if there is one.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Prompts {
+pub struct Prompts {
     open: Option<(Question, Menu)>,
 }
 
 impl Prompts {
-    pub(super) fn ask(&mut self, question: Question) {
+    pub fn ask(&mut self, question: Question) {
         let (title, labels, note) = match question {
             Question::Pause => ("Paused", ["Go on", "Leave the match"], ""),
             Question::Wait => ("Paused", ["Wait", "Leave the match"], ""),
@@ -46,32 +47,32 @@ impl Prompts {
         self.open = Some((question, menu));
     }
 
-    pub(super) fn is_open(&self) -> bool {
+    pub fn is_open(&self) -> bool {
         self.open.is_some()
     }
 
-    pub(super) fn is(&self, question: Question) -> bool {
+    pub fn is(&self, question: Question) -> bool {
         self.open.as_ref().is_some_and(|(open, _)| *open == question)
     }
 
-    pub(super) fn close(&mut self) {
+    pub fn close(&mut self) {
         self.open = None;
     }
 
     /// Replaces the text above the question.
-    pub(super) fn set_text(&mut self, title: &str, note: &str) {
+    pub fn set_text(&mut self, title: &str, note: &str) {
         if let Some((_, menu)) = &mut self.open {
             title.clone_into(&mut menu.title);
             menu.notes = vec![Note::calm(note)];
         }
     }
 
-    pub(super) fn menu(&self) -> Option<Menu> {
+    pub fn menu(&self) -> Option<Menu> {
         self.open.as_ref().map(|(_, menu)| menu.clone())
     }
 
     /// Acts on the input; an answer closes the question.
-    pub(super) fn answer(&mut self, input: &InputState) -> Option<Answer> {
+    pub fn answer(&mut self, input: &InputState) -> Option<Answer> {
         let (question, menu) = self.open.as_mut()?;
         let told = drive(input, menu, |menu| Some(menu), Menu::act)?;
         let answer = match (told, *question) {
