@@ -95,6 +95,7 @@ impl Keyboard {
     }
 
     /// When the first press since the last call came.
+    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn take_pressed_at(&mut self) -> Option<Instant> {
         self.pressed_at.take()
     }
