@@ -86,7 +86,7 @@ impl Relay {
         }
     }
 
-    /// Guesses for so long.
+    /// Guesses for this long.
     fn guess(&self, time: Duration, rate: u64) {
         let mut guesses = Guesses::new(u64::from(std::process::id()));
         let since = Instant::now();

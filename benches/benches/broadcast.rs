@@ -54,7 +54,7 @@ fn exchange(now: Duration, one: &mut dyn Protocol, two: &mut dyn Protocol) {
     }
 }
 
-/// Plays so many frames with so many spectators; the bytes that were sent to them.
+/// Plays this many frames with this many spectators; the bytes that were sent to them.
 fn play(frames: u32, spectators: u8) -> u64 {
     let config = |entropy| {
         Config::new(7).with(|config| {

@@ -55,7 +55,7 @@ impl Game for Machine {
     }
 }
 
-/// A match whose second player's inputs come `lag` frames late and change every so many frames.
+/// A match whose second player's inputs come `lag` frames late and change once in this many frames.
 #[derive(Clone, Copy)]
 struct Load {
     lag: u32,

@@ -39,7 +39,7 @@ struct Cli {
     bind: Option<std::net::IpAddr>,
 }
 
-/// Prints a line. Whoever closes the output has read enough: the match is recorded to its end all the same.
+/// Prints a line. Whoever closes the output has read enough: the match is recorded to its end anyway.
 fn say(line: &dyn Display) {
     let mut out = io::stdout().lock();
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());

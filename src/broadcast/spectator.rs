@@ -155,7 +155,7 @@ impl Spectator {
     }
 
     /// The number of the match that is received, which counts up from 1 for each source; 0 before the first. When it changes,
-    /// [`bytes`](Self::bytes) begin anew.
+    /// [`bytes`](Self::bytes) begin again.
     #[must_use]
     pub fn match_number(&self) -> u32 {
         self.log.as_ref().map_or(0, |log| log.of().number)

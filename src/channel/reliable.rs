@@ -119,7 +119,7 @@ impl Reliable {
 
     /// Sends everything from `expected` on again, which the peer says that it misses: acks of it may have been forged.
     ///
-    /// Messages before it are sent until they are acknowledged all the same, because this may be forged too.
+    /// Messages before it are sent until they are acknowledged anyway, because this may be forged too.
     pub(crate) fn resume_at(&mut self, now: Time, expected: u16) {
         let back = self.next.wrapping_sub(expected);
         if back > self.kept {
@@ -132,7 +132,7 @@ impl Reliable {
         for (at, is_missed) in self.under_way().zip((0..).map(|offset| offset >= before)) {
             let slot = &mut self.outgoing[at];
             slot.acknowledged &= !is_missed;
-            // However often it was sent in vain: the peer is there.
+            // However often it was sent without success: the peer is there.
             (slot.sends, slot.due) = (0, now);
         }
     }

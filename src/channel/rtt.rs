@@ -13,8 +13,8 @@ const SAMPLES: usize = 32;
 const EARLY_PINGS: usize = 8;
 const EARLY_EVERY: Span = Span::from_millis(100);
 
-/// Before a match that needs a good estimate they come more quickly, until so many round trips are measured; but no more than
-/// so many pings, if none is answered.
+/// Before a match that needs a good estimate they come more quickly, until this many round trips are measured; but no more than
+/// this many pings, if none is answered.
 pub(crate) const QUICK_SAMPLES: u32 = 8;
 const MAX_QUICK_PINGS: usize = 24;
 const QUICK_EVERY: Span = Span::from_millis(50);

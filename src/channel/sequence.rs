@@ -35,7 +35,7 @@ pub(crate) struct Sequences {
     sent: u128,
     /// The newest of ours that the peer has acknowledged.
     acked: Option<u16>,
-    /// Our newest RESYNC, at which the peer may have begun its record of our packets anew.
+    /// Our newest RESYNC, at which the peer may have restarted its record of our packets.
     resync: Option<u16>,
     /// The newest number received, and bit k for the packet k + 1 before it.
     newest: Option<u16>,
@@ -86,7 +86,7 @@ impl Sequences {
     }
 
     /// Whether an ack fits the peer's record of our packets: it continues the newest one, or the peer has begun its record
-    /// anew at our RESYNC.
+    /// again at our RESYNC.
     fn fits_record(&self, header: ControlHeader, acked: u16) -> bool {
         Self::continues(header, acked) || self.resync.is_some_and(|at| Self::acknowledges(header, at))
     }
@@ -148,7 +148,7 @@ impl Sequences {
         (self.newest, self.bits) = (Some(sequence), 0);
     }
 
-    /// The handshake is over. A joiner began its record of our packets anew at the OFFER: what it acknowledged before does
+    /// The handshake is over. A joiner restarted its record of our packets at the OFFER: what it acknowledged before does
     /// not count, and later acks continue `acked`.
     pub(crate) fn settle(&mut self, acked: Option<u16>) {
         (self.settled, self.acked) = (true, acked);

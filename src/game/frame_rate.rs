@@ -91,7 +91,7 @@ impl FrameRate {
         self.denominator
     }
 
-    /// How long so many frames take, rounded down to nanoseconds. It is exact for any number of them.
+    /// How long this many frames take, rounded down to nanoseconds. It is exact for any number of them.
     #[must_use]
     pub fn time_of(self, frames: u32) -> Duration {
         let nanos = u128::from(frames) * u128::from(self.denominator) * 1_000_000_000;

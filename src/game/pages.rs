@@ -80,7 +80,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// A memory of so many zeros.
+    /// A memory of this many zeros.
     #[must_use]
     pub fn new(len: usize) -> Self {
         Self::from(vec![0; len])

@@ -130,7 +130,7 @@ impl<D: Datagrams> Driver<D> {
         let mut is_first = true;
         loop {
             let now = self.now();
-            // A transport without datagrams is looked at all the same if there will be no wait that tells of one.
+            // A transport without datagrams is looked at anyway if there will be no wait that tells of one.
             let receives =
                 self.transport.may_receive() || is_first && (now >= deadline || done(protocol, now));
             let more = receives && self.receive(now, protocol)?;

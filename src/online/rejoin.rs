@@ -16,7 +16,7 @@ use core::time::Duration;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// The address of the other machine is looked at again after so many frames: a path may change.
+/// The address of the other machine is looked at again after this many frames: a path may change.
 const LOOK_EVERY_FRAMES: u32 = 256;
 
 /// The clocks of a machine may have been set by this much between two of its programs.

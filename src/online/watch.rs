@@ -109,7 +109,7 @@ impl<D: Datagrams> Watch<D> {
         Ok(())
     }
 
-    /// Sends and receives for so long. Returns the time.
+    /// Sends and receives for this long. Returns the time.
     ///
     /// # Errors
     /// A broken transport.

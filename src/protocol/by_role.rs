@@ -4,7 +4,7 @@ use super::{Authenticated, ConnectionStep, PeerRole, Protocol};
 use core::time::Duration;
 use std::net::SocketAddr;
 
-/// A protocol that serves the guests of one role, beside another protocol that serves all others. Borrow both anew for each
+/// A protocol that serves the guests of one role, beside another protocol that serves all others. Borrow both again for each
 /// call, as with a seal.
 ///
 /// Datagrams go by the role of their sender's inner address. The other protocol, which is the match, is asked first what it has to

@@ -173,7 +173,7 @@ impl CueLedger {
     }
 
     /// Withdraws the cues of the frames from `start` up to, but not including, `current`, which are undone and will be stepped
-    /// anew. They are cancelled at the end of this `advance`, unless they have only moved.
+    /// again. They are cancelled at the end of this `advance`, unless they have only moved.
     pub(super) fn withdraw(&mut self, start: Frame, current: Frame) {
         for frame in start.until(current) {
             let len = core::mem::take(&mut self.lens[slot(frame)]);

@@ -14,7 +14,7 @@ const MAX_BASES: u32 = 4;
 #[derive(Clone, Debug)]
 pub(super) struct SparseSnapshots<S> {
     slots: Box<[(Option<Frame>, S)]>,
-    /// Every so many frames is a checkpoint, if any is.
+    /// One in this many frames is a checkpoint, if any is.
     cadence: Option<NonZero<u32>>,
     /// An uncertain frame becomes a base when the newest base is a window older, or when it soon will be: a rollback goes back
     /// at most a window beyond the oldest uncertain frame.

@@ -128,7 +128,7 @@ pub struct LobbyConfig {
     pub first_state_limit: u32,
     /// The extensions of the protocol that this machine offers, by default all. One is used if both machines offer it.
     pub extensions: Extensions,
-    /// The seed of nonces, cookies and random game seeds. `None`, the default, takes 128 bits from the system, anew for every
+    /// The seed of nonces, cookies and random game seeds. `None`, the default, takes 128 bits from the system, again for every
     /// lobby. A simulation sets it, and becomes a pure function of its seeds. In a browser (`wasm32-unknown-unknown`) the
     /// library cannot ask the system: a game draws it there, by `crypto.getRandomValues`, and `None` is an error.
     pub entropy: Option<u64>,

@@ -3,7 +3,7 @@
 /// The number of frames that must have waited since the last look. Fewer are a lost packet or a busy moment.
 const STALLED: u64 = 3;
 
-/// After so many frames that have waited there is a look at once. A match that stalls in every second frame is looked at twice
+/// After this many frames that have waited there is a look at once. A match that stalls in every second frame is looked at twice
 /// a second.
 const MANY_STALLED: u64 = 16;
 
@@ -35,7 +35,7 @@ impl DelayControl {
         *self = Self::new(delay_frames, delay_frames);
     }
 
-    /// Whether so many frames have waited by now that there is a look at once.
+    /// Whether this many frames have waited by now that there is a look at once.
     pub(super) fn is_due(&self, stalled_frames: u64) -> bool {
         stalled_frames - self.stalled_before >= MANY_STALLED
     }

@@ -117,7 +117,7 @@ impl<S: Fields> Session<S> {
             ControlPayload::ReliableEvent(payload) => Some((Message::decode(payload)?, payload)),
             _ => None,
         };
-        // A HELLO: the host answers strangers, and the peer's program may have started anew.
+        // A HELLO: the host answers strangers, and the peer's program may have started again.
         if self.agreed.is_host || self.link.is_peer(&from) {
             match &message {
                 Some((Message::Hello(hello), _)) => {
@@ -206,7 +206,7 @@ impl<S: Fields> Session<S> {
         let outcome = self.responder.hello(now, from, header, hello);
         let HelloOutcome::Proven { .. } = outcome else { return outcome.result() };
         if !self.link.is_peer(&from) {
-            // Sealed, a peer that has started anew comes on another connection. While ours is quiet it is not sent away.
+            // Sealed, a peer that has started again comes on another connection. While ours is quiet it is not sent away.
             if self.link.is_sealed() && self.liveness.is_quiet() {
                 return Ok(());
             }

@@ -17,7 +17,7 @@ const LATE_INPUTS: Span = Span::from_secs(1);
 /// A peer that says that it gave up on us is believed if no new frame had come for this long, or if this machine was away.
 const GIVEN_UP_AFTER: Span = Span::from_secs(1);
 
-/// A peer without a new frame for this long may have started anew. That alone ends nothing.
+/// A peer without a new frame for this long may have started again. That alone ends nothing.
 const QUIET_AFTER: Span = Span::from_millis(100);
 
 /// A claim that the peer's match is over, by a packet that proves nothing.
@@ -28,7 +28,7 @@ pub(super) enum Claim {
         /// Inputs sent before it may arrive this much later.
         rtt: Span,
     },
-    /// A HELLO with another nonce: the peer's program has started anew.
+    /// A HELLO with another nonce: the peer's program has started again.
     Restart,
     /// A VERDICT in a state in which the game is not finished here.
     Verdict,
@@ -100,7 +100,7 @@ impl Liveness {
         self.silence.next_look()
     }
 
-    /// The peer was started anew and is back. The outage counts like every other one: coming back again and again must not hold the
+    /// The peer was started again and is back. The outage counts like every other one: coming back again and again must not hold the
     /// match up.
     pub(super) fn returned(&mut self, now: Time) {
         self.farewell = Farewell::None;

@@ -13,7 +13,7 @@
 //! | `delay` | the input delay on a link that changes |
 //! | `liveness`, `parting`, `ending` | silence and farewell of the peer; our own after a desync; the last states and the verdict |
 //! | `pause`, `pause_agreement` | pauses: their calls, frames and packets; the frame and the moment that both machines agree on |
-//! | `rejoining` | a match that goes on after one of its machines was started anew |
+//! | `rejoining` | a match that goes on after one of its machines was started again |
 //! | `clock_check` | whether the game gives one clock to all calls |
 //! | `peer`, `desync` | the remote machine; checksums and the autopsy |
 //! | `lobby` | the handshake before a match |

@@ -104,7 +104,7 @@ impl Pace {
         (self.lateness.age(&self.lead), excess)
     }
 
-    /// The rest of the peer's window of so many frames, in 1/65,536 of a frame.
+    /// The rest of the peer's window of this many frames, in 1/65,536 of a frame.
     pub(super) fn peer_slack(&self, window_frames: u8) -> Option<i32> {
         Some(i32::from(window_frames) * ONE_FRAME - self.lead.peer_gap()?)
     }

@@ -117,7 +117,7 @@ impl Pause {
         }
     }
 
-    /// Stands before `frame`, as in a pause of `by` that counts for neither player: its machine was started anew.
+    /// Stands before `frame`, as in a pause of `by` that counts for neither player: its machine was started again.
     pub(super) fn stand(&mut self, now: Time, frame: Frame, by: Player) {
         self.frame = frame;
         self.stage = Stage::Standing(Terms { by, limit: self.limit, resumes_at: None }, now);

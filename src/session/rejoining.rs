@@ -1,4 +1,4 @@
-//! Rejoining: the match goes on at the frame that both machines have for certain, after one of them was started anew.
+//! Rejoining: the match goes on at the frame that both machines have for certain, after one of them was started again.
 //!
 //! The machine that has waited hosts a lobby beside its session, with the log of the match as the first state; the one that comes
 //! back joins it, and steps the log. Both then stand at one frame, and a countdown runs like after a pause.
@@ -102,7 +102,7 @@ impl<S: Fields> Session<S> {
         Ok(())
     }
 
-    /// Stands at the settled frame until `by`, whose machine was started anew, resumes.
+    /// Stands at the settled frame until `by`, whose machine was started again, resumes.
     fn stand(&mut self, now: Time, by: Player) {
         let frame = self.settled();
         self.watch.resume_at(frame, self.simulation.engine().saves_every());

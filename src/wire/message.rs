@@ -47,7 +47,7 @@ kinds! {
     Refuse(4) = "REFUSE",
     /// Counts of input packets sent and received.
     Report(5) = "REPORT",
-    /// The control channel begins anew.
+    /// The control channel begins again.
     Resync(6) = "RESYNC",
     /// The sender leaves.
     Leaving(7) = "LEAVING",
@@ -102,7 +102,7 @@ pub enum Message<'a> {
         /// The newest frame among them.
         newest_frame: WireFrame,
     },
-    /// The control channel begins anew at the numbers of this packet. The token proves its sender.
+    /// The control channel begins again at the numbers of this packet. The token proves its sender.
     Resync(Resync),
     /// The sender leaves the match. The token proves its sender.
     Leaving(Leaving),

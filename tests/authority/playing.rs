@@ -255,7 +255,7 @@ fn answer_that_leads_to_nothing_is_forgotten() {
         };
         // Half a second, and the 40 ms that the answer took.
         assert_eq!(asks_at(50, 2_000), Some(590), "{wire:?}");
-        // The time until it gives up begins anew.
+        // The time until it gives up begins again.
         assert!(asks_at(600, 1_100).is_some(), "{wire:?}");
         assert_eq!(client.over(), None, "{wire:?}");
     });

@@ -111,7 +111,7 @@ fn base_is_the_newest_frame_that_both_recorded_alike() {
             game.fault = Fault::Step { into: 10 };
         }
     };
-    // The states between the two frames are the same again, and come after the difference all the same.
+    // The states between the two frames are the same again, and come after the difference anyway.
     let passing: fn(&mut Faulty, Player) = |game, player| {
         if player == Player::Two {
             game.fault = Fault::Passing { frames: [10, 30] };

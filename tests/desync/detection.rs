@@ -61,7 +61,7 @@ fn latencies(seed: u64, cadence: u16, link: LinkConfig) -> [f64; 2] {
 }
 
 struct Figures {
-    /// Every latency in frames, and by how much it is beyond cadence and so many round trips; sorted.
+    /// Every latency in frames, and by how much it is beyond cadence and this many round trips; sorted.
     latency: Vec<f64>,
     beyond: Vec<f64>,
 }

@@ -119,7 +119,7 @@ fn start_that_comes_a_cadence_early_is_answered() {
 }
 
 /// The peer notices a difference in frame 120 that passes, and is answered, although nothing differs here. Another one in
-/// frame 240, when that autopsy is over, is looked into anew.
+/// frame 240, when that autopsy is over, is looked into again.
 #[test]
 fn difference_after_an_answer_has_an_autopsy_of_its_own() {
     let setup = Setup::new(9, LINK);

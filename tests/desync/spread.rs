@@ -137,7 +137,7 @@ fn slowest_clock() -> Duration {
     CLOCK.get()
 }
 
-/// The ten seconds that the peer has begin anew after our own work.
+/// The ten seconds that the peer has begin again after our own work.
 #[test]
 fn slow_autopsy_waits_for_the_peer_all_the_same() {
     let took = longest_autopsy_takes(Some(slowest_clock));

@@ -48,7 +48,7 @@ fn runs_everywhere<W, S: Fields>(make: impl Fn() -> W, mut host: impl Host<W, S>
     assert_eq!(host.checksum(&mut tested), host.checksum(&mut directly));
 }
 
-/// The few calls in which an embedder touches the engine. A game that lasts is handed over; a proxy is made anew.
+/// The few calls in which an embedder touches the engine. A game that lasts is handed over; a proxy is made again.
 trait Host<W, S> {
     fn engine(&mut self, world: &mut W) -> Rollback<S>;
     fn run(&mut self, world: &mut W, engine: &mut Rollback<S>, on: bool);

@@ -34,7 +34,7 @@ impl Ball {
 pub(crate) type Step<'a> = Box<dyn FnMut(&mut Ball, Inputs) + 'a>;
 
 /// A step with a mistake in it; whatever it keeps outside the ball is forgotten by a restore. Boxed, because the sync
-/// test is built anew for each type of game.
+/// test is built again for each type of game.
 pub(crate) struct Mistaken<'a> {
     ball: Ball,
     step: Step<'a>,

@@ -329,7 +329,7 @@ fn machines_behind_routers_come_back_one_after_the_other() {
     broken.ends_unbroken("turns");
 }
 
-/// A path that is lost after a machine has come back is found anew through the room in which it did.
+/// A path that is lost after a machine has come back is found again through the room in which it did.
 #[test]
 fn path_after_coming_back_is_found_again() {
     for gone in [HOST, JOINER] {

@@ -75,7 +75,7 @@ impl Datagrams for Counted {
     }
 }
 
-/// Sends so many datagrams in a batch, and notes every time it is told.
+/// Sends this many datagrams in a batch, and notes every time it is told.
 #[derive(Default)]
 struct Chatty {
     told: Vec<Duration>,

@@ -49,7 +49,7 @@ impl Broken {
         Self::waiting(name, seed, loss, records, [WAIT; 2])
     }
 
-    /// A match whose machines wait for so long for each other.
+    /// A match whose machines wait for this long for each other.
     pub(crate) fn waiting(name: &str, seed: u64, loss: u32, records: bool, waits: [Duration; 2]) -> Self {
         let sim = SimNetwork::new(3);
         let link = LinkConfig {

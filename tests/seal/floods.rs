@@ -82,7 +82,7 @@ fn sixteen_silent_sources_keep_no_honest_joiner_out() {
     }
     let mut handshakes = vec![0];
     for millis in 0..12_000_usize {
-        // Each of them begins anew all the time, one after the other.
+        // Each of them begins again all the time, one after the other.
         if millis % 10 == 0 {
             let id = millis / 10 % 16;
             net.machines[id + 1] = attacker(id, millis / 160 + 1);

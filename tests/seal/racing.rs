@@ -213,7 +213,7 @@ fn of_two_that_joined_each_other_none_is_joined_by_a_third() {
         let after = [0, 1]
             .map(|at| (net.machines[at].seal.stats().handshakes, net.machines[at].seal.stats().connections));
         assert_eq!(after, stats);
-        // One of them starts anew, and the other one's lobby looks for it by its old seal.
+        // One of them starts again, and the other one's lobby looks for it by its old seal.
         for at in [0, 1] {
             let (this, other) = (ids[at], ids[1 - at]);
             net.machines[at] = Machine { addr: addr(this), ..Machine::join_open(this + 300, addr(other)) };

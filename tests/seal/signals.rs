@@ -135,7 +135,7 @@ struct Machine {
     peer: SimPeer<Sums>,
     /// The address of the other machine inside the seal.
     inner: SocketAddr,
-    /// The longest time without an opened packet.
+    /// The longest time without a decrypted packet.
     gap: Duration,
 }
 

@@ -31,7 +31,7 @@ fn both(sim: &SimMatch<Round>) -> [Stats; 2] {
     [0, 1].map(|id| sim.machine(id).stats())
 }
 
-/// Plays so many frames, and answers the stalls and the frame rates of both machines.
+/// Plays this many frames, and answers the stalls and the frame rates of both machines.
 fn play(sim: &mut SimMatch<Round>, frames: u32) -> ([u64; 2], [f64; 2]) {
     let seconds = f64::from(frames) / 60.0;
     let before = both(sim);
@@ -82,7 +82,7 @@ fn sealed_match_at_600_ms_never_stands_still() {
     assert_sound(&sim);
 }
 
-/// Loses the packets of one machine alone for so long, and answers for how long the other one stalled.
+/// Loses the packets of one machine alone for this long, and answers for how long the other one stalled.
 fn stalls_after_a_cut(cut_ms: u64) -> (SimMatch<Round>, u64) {
     let mut sim = playing(600, 0, 22, 8);
     let now = sim.world.now();

@@ -235,7 +235,7 @@ fn damaged_first_state_is_told_on_both_machines() {
     let token = Knows::of(&pair, JOINER).token;
     let part = FirstStatePart { token, number: 150, bytes: &[0xEE; 1_024] };
     pair.inject(JOINER, addr(HOST), &message(ControlHeader::default(), &Message::FirstState(part)));
-    // The host has not sent that part yet, and goes on all the same.
+    // The host has not sent that part yet, and goes on anyway.
     let told = |pair: &Pair| [HOST, JOINER].iter().all(|id| pair.machine(*id).error.is_some());
     assert!(pair.step_until(SOON, told), "{pair:?}");
     let damaged = Some(LobbyError::FirstStateDamaged { bytes: 200_000 });
@@ -245,7 +245,7 @@ fn damaged_first_state_is_told_on_both_machines() {
 #[test]
 fn stalled_transfer_ends_with_its_progress() {
     let [host, joiner] = configs(200_000);
-    // A joiner with more patience is dropped by the host before, and begins anew.
+    // A joiner with more patience is dropped by the host before, and begins again.
     let joiner = joiner.with(|config| config.timeouts.join_timeout = ms(4_000));
     let mut pair = middle_of([host, joiner]);
     pair.lose(HOST, "FIRST_STATE", u32::MAX);

@@ -137,7 +137,7 @@ fn delay_changes_both_ways_in_a_match_without_a_gap() {
     let mut compared = 0;
     for (frame, inputs) in log.iter() {
         let (since, delay) = *changes.iter().rev().find(|(since, _)| since <= frame).expect("the first");
-        // Around a change frames are filled, or kept presses merge; then it is what was held so many frames ago.
+        // Around a change frames are filled, or kept presses merge; then it is what was held this many frames ago.
         if frame.since(since) > 20 {
             assert_eq!(inputs[player], every_fourth(player, frame.0 - u32::from(delay), seed), "{frame:?}");
             compared += 1;

@@ -112,7 +112,7 @@ pub(crate) fn events(pair: &Pair, id: usize) -> Vec<Event> {
     pair.told(id).cloned().collect()
 }
 
-/// Plays so many frames; every one of them is compared with the direct simulation.
+/// Plays this many frames; every one of them is compared with the direct simulation.
 pub(crate) fn plays(pair: &mut Pair, frames: u32) {
     let goal = pair.checked().0 + frames;
     let played = pair.step_until(LATE, |pair| pair.checked().0 >= goal);

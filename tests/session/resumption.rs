@@ -1,4 +1,4 @@
-//! A match that goes on after one of its machines was started anew, without an owner of both: lobbies and sessions by hand.
+//! A match that goes on after one of its machines was started again, without an owner of both: lobbies and sessions by hand.
 
 use core::time::Duration;
 use games::playground::Playground;

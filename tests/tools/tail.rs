@@ -34,7 +34,7 @@ fn replay(args: &[&str]) -> Command {
     command
 }
 
-/// A process that records a match of so many frames, once it has written some of them.
+/// A process that records a match of this many frames, once it has written some of them.
 fn recording(file: &str, frames: &str) -> Running {
     let recorder =
         Running::start(&mut replay(&["record", file, "--frames", frames, "--seed", "5", "--rate", "240"]));

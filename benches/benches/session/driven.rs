@@ -202,7 +202,7 @@ impl Side for Owned {
     }
 }
 
-/// The statistics of both sides after a match of so many frames by the parts.
+/// The statistics of both sides after a match of this many frames by the parts.
 pub(super) fn by_parts(frames: u32) -> [Stats; 2] {
     let seeded = SEEDS.map(Randomness::Seeded);
     let host = Seal::host(seeded[0]).expect("a seed");
@@ -220,7 +220,7 @@ pub(super) fn by_parts(frames: u32) -> [Stats; 2] {
     play(frames, sides)
 }
 
-/// The statistics of both sides after a match of so many frames by `Online`.
+/// The statistics of both sides after a match of this many frames by `Online`.
 pub(super) fn by_online(frames: u32) -> [Stats; 2] {
     let [one, two] = End::pair();
     let connect = SEEDS.map(|seed| ConnectOptions::new().randomness(Randomness::Seeded(seed)));

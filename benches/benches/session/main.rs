@@ -64,7 +64,7 @@ const SEEDS: [u64; 2] = [1, 2];
 
 /// One way, in frames.
 const LATENCY_FRAMES: u32 = 4;
-/// Buttons change every so many frames.
+/// Buttons change once in this many frames.
 const CHANGE_EVERY: u32 = 4;
 
 /// A state of 64 bytes with a step so small that what is around it shows.
@@ -232,7 +232,7 @@ fn lobbies(sealed: bool) -> [Side<Lobby>; 2] {
     [side(host, addrs[0], host_seal), side(join, addrs[1], join_seal)]
 }
 
-/// A match of so many frames; how many frames were stepped again.
+/// A match of this many frames; how many frames were stepped again.
 fn play(frames: u32, way: Way) -> u64 {
     prove(
         frames,

@@ -209,7 +209,7 @@ impl<T: Word> Game for Large<T> {
 /// The buttons that both players press.
 #[derive(Clone, Copy)]
 pub(crate) struct Script {
-    /// They change every so many frames.
+    /// They change once in this many frames.
     pub(crate) change_every: u32,
     /// From this frame on they do not change any more, so that every prediction is right at the end.
     pub(crate) quiet_from: u32,

@@ -40,7 +40,7 @@ pub enum Fault {
     },
 }
 
-/// A frame is certain when the game has gone on for so many frames.
+/// A frame is certain when the game has gone on for this many frames.
 const SETTLES_AFTER: u32 = 10;
 
 /// The reference game, with or without a fault; it finishes when it has come to frame `last`.
@@ -51,7 +51,7 @@ pub struct Faulty {
     pub last: u32,
     /// The newest frame that was stepped.
     pub newest: u32,
-    /// Every so many frames is a barrier, if any is.
+    /// One in this many frames is a barrier, if any is.
     pub barrier_every: Option<NonZero<u32>>,
 }
 

@@ -42,7 +42,7 @@ impl Tag {
         Self::until(seed, u32::MAX)
     }
 
-    /// A match of so many frames.
+    /// A match of this many frames.
     pub fn until(seed: u32, last: u32) -> Self {
         let runners = [[-EDGE / 2, 0], [0, EDGE / 2], [EDGE / 2, 0], [0, -EDGE / 2]];
         let it = (seed % RUNNERS as u32) as u8;

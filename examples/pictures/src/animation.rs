@@ -13,7 +13,7 @@ use crate::image::Image;
 use crate::palette::{Palette, TRANSPARENT};
 
 const SIZE: (u16, u16) = (480, 270);
-/// One picture for so many frames of the match: 15 a second.
+/// One picture for this many frames of the match: 15 a second.
 const EVERY: usize = 4;
 const SECONDS: usize = 20;
 /// Pictures that the colours are chosen from.

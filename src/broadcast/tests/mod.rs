@@ -38,7 +38,7 @@ impl Watcher {
         Self(Spectator::new(ms(0), SigningKey::new(&SECRET).public(), addr(PARENT)))
     }
 
-    /// One that has received so many bytes of the first match, at time 0.
+    /// One that has received this many bytes of the first match, at time 0.
     fn with(len: usize) -> Self {
         let mut watcher = Self::new();
         watcher.hear(0, &ToSpectator::Head(head(1, len, false), STATUS));

@@ -5,7 +5,7 @@ use crate::net::Datagrams;
 use std::net::SocketAddr;
 
 impl<D: Datagrams> Connection<D> {
-    /// Lets up to so many spectators in, by an invite of their own with the key of the broadcast. [`share_to_watch`](Self::share_to_watch)
+    /// Lets up to this many spectators in, by an invite of their own with the key of the broadcast. [`share_to_watch`](Self::share_to_watch)
     /// is their text.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use crate::protocol::time::{Span, Time};
 const GUEST_FOR: Span = Span::from_secs(12);
 /// A rendezvous takes one new signal of a source in a second.
 const POST_AFTER: Span = Span::from_secs(1);
-/// A peer without a path is sought anew after this long, and then as often: a rendezvous takes three signals of a source in 12 s.
+/// A peer without a path is searched for again after this long, and then as often: a rendezvous takes three signals of a source in 12 s.
 pub(super) const SEEK_AFTER: Span = Span::from_secs(4);
 
 /// How the signals of one search travel through the rendezvous.

@@ -17,7 +17,7 @@ const PACE: Span = Span::from_millis(20);
 const REPEAT: Span = Span::from_millis(200);
 const MAX_REPEAT: Span = Span::from_millis(200);
 const SETTLES: Span = Span::from_secs(2);
-/// Without any answer the checks begin anew after this long, so often: all of them may have been lost.
+/// Without any answer the checks begin again after this long, so often: all of them may have been lost.
 const AGAIN_AFTER: Span = Span::from_secs(2);
 const MAX_AGAIN: u8 = 8;
 /// The time between checks of a path that works: they keep the mappings of NATs and cost little.
@@ -44,7 +44,7 @@ pub(super) struct Checks {
     /// When a path was first chosen, and when a check of the peer last came from an address that it has named.
     chosen_at: Option<Time>,
     checked_at: Option<Time>,
-    /// When the checks have begun, and how often they did so anew.
+    /// When the checks have begun, and how often they did so again.
     began: (Option<Time>, u8),
     deadline: Time,
 }
@@ -156,7 +156,7 @@ impl Checks {
         &self.remote
     }
 
-    /// Takes a STUN message that came on a path. `false` if it is none of this search, or may not be believed.
+    /// Takes a STUN message that came on a path. `false` if it does not belong to this search, or may not be believed.
     pub(super) fn handle(&mut self, now: Time, path: Path, datagram: &[u8]) -> bool {
         let Ok(message) = StunMessage::parse(datagram) else { return false };
         let destination = if path.relayed {
@@ -209,7 +209,7 @@ impl Checks {
         }
     }
 
-    /// Checks anew if nothing was answered for a while. Where checks of the peer come in, ours go on in any case.
+    /// Checks again if nothing was answered for a while. Where checks of the peer come in, ours go on in any case.
     pub(super) fn retry(&mut self, now: Time) {
         if !self.has_begun() {
             return;

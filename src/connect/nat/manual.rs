@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 
 /// Without a path for this long after both texts, there is none. The host's handshake is open for 12 s.
 pub(super) const GIVE_UP: Span = Span::from_secs(11);
-/// A joiner checks the host's addresses anew after this long, because players take their time to send a text.
+/// A joiner checks the host's addresses again after this long, because players take their time to send a text.
 const AGAIN_AFTER: Span = Span::from_secs(8);
 /// A joiner is told after this long that it has heard nothing.
 const UNHEARD_AFTER: Span = Span::from_secs(16);
@@ -44,7 +44,7 @@ struct Resp {
 #[derive(Debug)]
 struct Waiting {
     since: Time,
-    /// When it checks anew.
+    /// When it checks again.
     again_at: Time,
     /// When the first check of the host came: the host has the answer.
     heard_at: Option<Time>,
@@ -134,7 +134,7 @@ impl Manual {
         self.waiting.as_ref().and_then(|waiting| waiting.heard_at)
     }
 
-    /// A check of the host has come. A joiner checks anew at once: the host answers now.
+    /// A check of the host has come. A joiner checks again at once: the host answers now.
     pub(super) fn heard(&mut self, now: Time) {
         if let Some(waiting) = self.waiting.as_mut().filter(|waiting| waiting.heard_at.is_none()) {
             (waiting.heard_at, waiting.again_at) = (Some(now), now);
@@ -155,7 +155,7 @@ impl Manual {
         Some(resp.packet.clone())
     }
 
-    /// Whether a joiner is to check the host's addresses anew now.
+    /// Whether a joiner is to check the host's addresses again now.
     pub(super) fn again_due(&mut self, now: Time) -> bool {
         let due = self.waiting.as_mut().filter(|waiting| now >= waiting.again_at);
         due.map(|waiting| waiting.again_at = now + AGAIN_AFTER).is_some()

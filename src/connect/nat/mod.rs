@@ -276,7 +276,7 @@ impl NatTraversal {
 
     // Commands.
 
-    /// This traversal around a seal around a protocol. Borrow it anew for each call.
+    /// This traversal around a seal around a protocol. Borrow it again for each call.
     #[inline]
     pub fn around<'a, P: Protocol>(&'a mut self, seal: &'a mut Seal, inner: &'a mut P) -> NatLayer<'a, P> {
         NatLayer::new(self, seal, inner)
@@ -371,7 +371,7 @@ impl NatTraversal {
         self.outbox.deadline()
     }
 
-    /// A host expects so many spectators besides its other guests: none, unless this was called. It searches for paths to 64 at most.
+    /// A host expects this many spectators besides its other guests: none, unless this was called. It searches for paths to 64 at most.
     pub fn expect_spectators(&mut self, spectators: u8) {
         self.searches.expect_spectators(spectators);
     }

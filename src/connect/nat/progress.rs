@@ -128,7 +128,7 @@ pub enum RelayOutcome {
         /// The relay.
         server: SocketAddr,
     },
-    /// It was tried in vain.
+    /// It was tried without success.
     Tried,
 }
 

@@ -1,4 +1,4 @@
-//! Peers without a path that works: signals travel through the rendezvous, and a peer that is lost is sought anew.
+//! Peers without a path that works: signals travel through the rendezvous, and a peer that is lost is searched for again.
 
 use super::NatTraversal;
 use super::candidate::Candidate;

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 
 /// The most checks on a path that has never answered.
 pub(super) const MAX_UNANSWERED: u8 = 6;
-/// On a path on which checks of the peer come, from an address that it has named, so many times as many.
+/// On a path on which checks of the peer come, from an address that it has named, this many times as many.
 pub(super) const MAX_ROUNDS: u8 = 8;
 /// The most paths that a peer's checks may add to those of its candidates: a recorded check can be sent from anywhere.
 pub(super) const MAX_DISCOVERED: usize = 8;

@@ -145,7 +145,7 @@ impl Search {
         (self.inner, self.since, self.began_at) = (inner, now, Some(now));
     }
 
-    /// Checks the peer's addresses anew, as if its signal had come now.
+    /// Checks the peer's addresses again, as if its signal had come now.
     pub(super) fn begin_again(&mut self, now: Time) {
         self.checks.again();
         (self.since, self.began_at) = (now, Some(now));

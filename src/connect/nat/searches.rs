@@ -16,10 +16,10 @@ const MAX_SEARCHES: usize = 64;
 const LOOK: Span = Span::from_millis(50);
 /// A search without a path makes room for another after this long.
 const HAD_TIME: Span = Span::from_secs(2);
-/// A connected peer of which nothing was opened for so long is gone, if the session has sent nothing for as long either: one that
+/// A connected peer of which nothing was decrypted for this long is gone, if the session has sent nothing for as long either: one that
 /// waits for the peer sends all the time.
 const GONE: Span = Span::from_secs(10);
-/// Nothing was opened for so long that no path works.
+/// Nothing was decrypted for so long that no path works.
 const CUT_OFF: Span = Span::from_secs(1);
 /// The relay is asked again for an allocation that was refused, or not answered, after this long, which doubles.
 const ASK_AFTER: Span = Span::from_secs(1);
@@ -53,7 +53,7 @@ pub(super) fn watches(inner: SocketAddr) -> bool {
     PeerRole::of_guest(inner) == PeerRole::Spectator
 }
 
-/// How long nothing was opened from a peer or sent to it; `None` if the seal does not know it any more.
+/// How long nothing was decrypted from a peer or sent to it; `None` if the seal does not know it any more.
 fn idle(now: Time, seal: &Seal, search: &Search) -> Option<Span> {
     seal.idle_for(now.into(), search.inner()).map(Span::from)
 }
@@ -70,7 +70,7 @@ pub(super) fn is_gone(now: Time, seal: &Seal, search: &Search) -> bool {
 }
 
 impl Searches {
-    /// No searches yet, of a machine that expects so many guests, and no spectators.
+    /// No searches yet, of a machine that expects this many guests, and no spectators.
     pub(super) fn new(guests: u8) -> Self {
         let max = Max { others: usize::from(guests).clamp(MIN_SEARCHES, MAX_SEARCHES), spectators: 0 };
         let (list, budget, ask) = (Vec::new(), Budget::default(), (Time::ZERO, ASK_AFTER));
@@ -155,7 +155,7 @@ impl Searches {
         }
     }
 
-    /// Takes a STUN message that came on a path. `false` if it is none of any search.
+    /// Takes a STUN message that came on a path. `false` if it belongs to no search.
     pub(super) fn handle(&mut self, now: Time, path: Path, datagram: &[u8]) -> bool {
         self.list.iter_mut().any(|search| search.checks_mut().handle(now, path, datagram))
     }
@@ -187,7 +187,7 @@ impl Searches {
         unsent
     }
 
-    /// A search that is to begin anew, at most one in each `RESTART_AFTER`.
+    /// A search that is to begin again, at most one in each `RESTART_AFTER`.
     pub(super) fn take_outdated(
         &mut self,
         now: Time,

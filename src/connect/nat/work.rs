@@ -18,9 +18,9 @@ use crate::protocol::trace;
 use core::time::Duration;
 use std::net::SocketAddr;
 
-/// Without a path for this long after both signals, there is none; and no signal for so long after ours is none at all.
+/// Without a path for this long after both signals, there is none; and no signal for this long after ours is none at all.
 const GIVE_UP: Span = Span::from_secs(9);
-/// Nothing was opened for this long: it is said that the relay is lost, if it is.
+/// Nothing was decrypted for this long: it is said that the relay is lost, if it is.
 const LOST_AFTER: Span = Span::from_secs(2);
 
 impl NatTraversal {
@@ -265,7 +265,7 @@ impl NatTraversal {
         self.send_signals(now, seal);
     }
 
-    /// Sends the RESP on the path that was found, until the guest is there; and lets a joiner check anew.
+    /// Sends the RESP on the path that was found, until the guest is there; and lets a joiner check again.
     fn signal_manually(&mut self, now: Time, seal: &Seal) {
         let Some(search) = self.searches.newest_mut() else { return };
         if seal.stats().connections > 0 {

@@ -31,7 +31,7 @@ impl Watch {
         self.ask_at = Time::ZERO;
     }
 
-    /// The room is registered anew, which answers every question.
+    /// The room is registered again, which answers every question.
     pub(super) fn end(&mut self) {
         (self.granted, self.ask) = (None, None);
     }

@@ -72,7 +72,7 @@ struct Stage {
     pending: Option<Box<Pending>>,
     /// The RESP, for an INIT that comes again.
     resp: Vec<u8>,
-    /// Whether DATA or a control packet was opened.
+    /// Whether DATA or a control packet was decrypted.
     is_confirmed: bool,
     /// Whether the inner protocol knows of it.
     is_known: bool,
@@ -158,7 +158,7 @@ impl Association {
         &mut self.introduction
     }
 
-    /// Whether DATA or a control packet was opened.
+    /// Whether DATA or a control packet was decrypted.
     #[inline]
     pub(super) fn is_confirmed(&self) -> bool {
         self.stage.is_confirmed
@@ -398,7 +398,7 @@ impl Association {
         }
     }
 
-    /// Queues the opening message as the first packet, or a FIND if it is empty: only an opened packet confirms a guest.
+    /// Queues the opening message as the first packet, or a FIND if it is empty: only a decrypted packet confirms a guest.
     pub(super) fn open(&mut self, opening: &[u8], out: &mut Outbox) {
         match (&mut self.channel, self.paths.outer_addr()) {
             (Some(channel), Some(to)) if !opening.is_empty() => out.write(to, |buf| {
@@ -430,7 +430,7 @@ impl Association {
         if self.paths.outer_addr().is_none() {
             return Time::NEVER;
         }
-        // Nothing was opened for a second: 32 bits find the counter again. A guest that the inner protocol does not keep may be gone.
+        // Nothing was decrypted for a second: 32 bits find the counter again. A guest that the inner protocol does not keep may be gone.
         let sealed = self.channel.as_ref().map_or(0, Channel::sealed);
         if self.contact.finds(now, is_kept, sealed) {
             self.say(Kind::Find, b"", out);

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 
 /// The associations, and the addresses that were made up.
 ///
-/// A place in the list holds until the next removal. Packets are more frequent than handshakes by far: the tables are sorted anew
+/// A place in the list holds until the next removal. Packets are more frequent than handshakes by far: the tables are sorted again
 /// when an association comes or goes.
 #[derive(Debug)]
 pub(super) struct Associations {

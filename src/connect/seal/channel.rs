@@ -10,7 +10,7 @@ use crate::wire::seal::{
     self, CONTROL_HEAD_LEN, Control, DATA_HEAD_LEN, Data, Form, Kind, PADDED_LEN, TAG_LEN,
 };
 
-/// A connection ends after so many packets with a bad tag, long before a forgery of one becomes likely.
+/// A connection ends after this many packets with a bad tag, long before a forgery of one becomes likely.
 const MAX_FAILED: u64 = 1 << 36;
 
 /// A packet is taken up to 1,024 counters behind the newest.

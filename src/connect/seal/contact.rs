@@ -2,13 +2,13 @@
 
 use crate::protocol::time::{Span, Time};
 
-/// Without an opened packet for this long, a peer gets a FIND, and a joiner begins anew beside what it has.
+/// Without a decrypted packet for this long, a peer gets a FIND, and a joiner starts again beside what it has.
 pub(super) const PATIENCE: Span = Span::from_secs(1);
-/// A peer of which nothing was opened for so long is gone.
+/// A peer of which nothing was decrypted for this long is gone.
 const GONE: Span = Span::from_secs(60);
-/// Nothing was opened for so long that other paths are tried.
+/// Nothing was decrypted for so long that other paths are tried.
 pub(super) const SILENT: Span = Span::from_millis(300);
-/// A connection on which packets are rare is silent after so many times their interval.
+/// A connection on which packets are rare is silent after this many times their interval.
 const SILENT_INTERVALS: u32 = 4;
 /// The interval of packets before any was measured.
 const FIRST_INTERVAL: Span = Span::from_secs(1);
@@ -40,36 +40,36 @@ impl Contact {
         }
     }
 
-    /// When a packet was opened last, or the time began anew.
+    /// When a packet was decrypted last, or the time began again.
     pub(super) fn opened_at(&self) -> Time {
         self.opened_at
     }
 
-    /// Since when nothing was opened, and the inner protocol has sent nothing: while it waits for the peer, it sends. Right to a
+    /// Since when nothing was decrypted, and the inner protocol has sent nothing: while it waits for the peer, it sends. Right to a
     /// second.
     pub(super) fn idle_since(&self) -> Time {
         self.opened_at.max(self.used_at)
     }
 
-    /// Notes an opened packet.
+    /// Notes a decrypted packet.
     #[inline]
     pub(super) fn opened(&mut self, now: Time) {
         self.interval = self.interval.averaged(now.since(self.opened_at), 8);
         self.opened_at = now;
     }
 
-    /// Begins the time without an opened packet anew: the peer could not have sent one before.
+    /// Begins the time without a decrypted packet again: the peer could not have sent one before.
     pub(super) fn restart(&mut self, now: Time) {
         self.opened_at = now;
     }
 
-    /// Whether nothing was opened for so long that a joiner begins anew.
+    /// Whether nothing was decrypted for so long that a joiner begins again.
     #[inline]
     pub(super) fn is_quiet(&self, now: Time) -> bool {
         now.since(self.opened_at) >= PATIENCE
     }
 
-    /// When nothing was opened for longer than the interval of packets explains.
+    /// When nothing was decrypted for longer than the interval of packets explains.
     pub(super) fn silent_at(&self) -> Time {
         self.opened_at + SILENT.max(self.interval * SILENT_INTERVALS)
     }
@@ -89,7 +89,7 @@ impl Contact {
         self.find_at.max(self.opened_at + PATIENCE)
     }
 
-    /// Whether a FIND goes out at `now`, on a connection that has sealed so many datagrams of the inner protocol. A peer that is
+    /// Whether a FIND goes out at `now`, on a connection that has sealed this many datagrams of the inner protocol. A peer that is
     /// gone gets one only while anything else is sent to it.
     pub(super) fn finds(&mut self, now: Time, is_kept: bool, sealed: u64) -> bool {
         if now < self.find_at() {

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 const MAX_WAITING: usize = 16;
 /// The first word of a line, and its version.
 const HEAD: &str = "rebout-seal 1";
-/// How many times the 16 bits of a counter on the wire are tried anew: a match of days.
+/// How many times the 16 bits of a counter on the wire are tried again: a match of days.
 const MAX_TURNS: u64 = 1 << 10;
 
 /// The keys of one connection: a line of a key log.

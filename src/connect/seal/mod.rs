@@ -231,7 +231,7 @@ impl Seal {
         self.join = Some(Joiner::new(host_key, addrs, inner_addr, nonce, index));
     }
 
-    /// This seal around a protocol: a protocol whose every datagram is sealed. Borrow it anew for each call.
+    /// This seal around a protocol: a protocol whose every datagram is sealed. Borrow it again for each call.
     #[inline]
     pub fn around<'a, P: Protocol>(&'a mut self, inner: &'a mut P) -> Sealed<'a, P> {
         Sealed { seal: self, inner }
@@ -311,20 +311,20 @@ impl Seal {
         }
     }
 
-    /// Whether nothing was opened from the peer at `inner_addr` for so long that its fallbacks get copies.
+    /// Whether nothing was decrypted from the peer at `inner_addr` for so long that its fallbacks get copies.
     #[must_use]
     pub fn is_silent(&self, now: Duration, inner_addr: SocketAddr) -> bool {
         let silent_at = self.newest(inner_addr).map(|association| association.contact().silent_at());
         silent_at.is_some_and(|at| Time::from(now) >= at)
     }
 
-    /// How long nothing was opened from the peer at `inner_addr`.
+    /// How long nothing was decrypted from the peer at `inner_addr`.
     #[must_use]
     pub fn silent_for(&self, now: Duration, inner_addr: SocketAddr) -> Option<Duration> {
         Some(Time::from(now).since(self.newest(inner_addr)?.contact().opened_at()).into())
     }
 
-    /// How long nothing was opened from the peer at `inner_addr`, and the inner protocol has sent nothing to it.
+    /// How long nothing was decrypted from the peer at `inner_addr`, and the inner protocol has sent nothing to it.
     #[must_use]
     pub fn idle_for(&self, now: Duration, inner_addr: SocketAddr) -> Option<Duration> {
         Some(Time::from(now).since(self.newest(inner_addr)?.contact().idle_since()).into())

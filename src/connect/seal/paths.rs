@@ -84,7 +84,7 @@ impl Paths {
         core::mem::take(&mut self.found)
     }
 
-    /// Notes the source of an opened packet. Returns whether there is a candidate since now.
+    /// Notes the source of a decrypted packet. Returns whether there is a candidate since now.
     #[inline]
     pub(super) fn heard(&mut self, now: Time, from: SocketAddr, len: usize, newest: bool) -> bool {
         (self.outer_addr != Some(from) || self.roam.is_some()) && self.strayed(now, from, len, newest)
@@ -118,7 +118,7 @@ impl Paths {
         self.roam.as_mut().is_none_or(|roam| roam.proof(value))
     }
 
-    /// Tries a better path, and the fallbacks if nothing was opened since `silent_at`. Returns when to look again.
+    /// Tries a better path, and the fallbacks if nothing was decrypted since `silent_at`. Returns when to look again.
     pub(super) fn try_others(&mut self, now: Time, silent_at: Time) -> Time {
         if let Some(better) = self.preferred.take() {
             self.try_path(now, better, Standing::Preferred);

@@ -1,4 +1,4 @@
-//! The key by which a machine that was started anew proves that it was in a match.
+//! The key by which a machine that was started again proves that it was in a match.
 //!
 //! Both machines derive one key pair from the keys of their connection. The machine that waits admits the holder of it as a
 //! rejoiner, and the one that comes back joins by its public half, as by an invite: recorded handshakes are refused by their cookies,

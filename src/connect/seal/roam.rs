@@ -147,7 +147,7 @@ impl Roam {
         }
     }
 
-    /// Notes an opened packet of `len` bytes from `from`. A newer one from an unknown address becomes a candidate; if it is
+    /// Notes a decrypted packet of `len` bytes from `from`. A newer one from an unknown address becomes a candidate; if it is
     /// not checked, in the place of another one that has nothing newer to say.
     pub(super) fn heard(
         &mut self,

@@ -83,7 +83,7 @@ impl Part {
     }
 }
 
-/// How many levels of tables narrow so many leaves down to a few in each bucket.
+/// How many levels of tables narrow this many leaves down to a few in each bucket.
 pub(crate) fn levels_for(leaves: u32) -> u8 {
     match leaves {
         0..=256 => 0,
@@ -145,7 +145,7 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// Looks for the tables of `parts`, or after so many `levels` for their leaves.
+    /// Looks for the tables of `parts`, or after this many `levels` for their leaves.
     pub(crate) fn new(parts: &[Part], levels: u8) -> Self {
         let has_tables = parts.first().is_some_and(|part| part.levels < levels);
         let found = if has_tables {
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(counts.map(levels_for), [0, 0, 1, 1, 2, 2, 3, 3]);
     }
 
-    /// The detail of a state, visited so many leaves at a time.
+    /// The detail of a state, visited this many leaves at a time.
     fn detail<S: Fields>(state: &S, parts: &[Part], levels: u8, at_a_time: usize) -> Detail {
         let mut look = Look::new(parts, levels);
         while !look.is_whole() {

@@ -11,7 +11,7 @@ use core::fmt::Display;
 ///
 /// Not implemented for `usize` and `isize`, whose width differs between machines; nor for `HashMap` and `HashSet`, whose
 /// order of iteration does; nor for floats, whose last bits may: two machines must agree on every bit of a state.
-/// [`Bits`](super::Bits) takes a float in all the same.
+/// [`Bits`](super::Bits) takes a float in anyway.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be part of a simulation state: it does not implement `Fields`",
     label = "not a `Fields` type",

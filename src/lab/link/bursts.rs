@@ -2,7 +2,7 @@
 
 use super::{Burst, Chance, Seeded, nanos};
 
-/// The most phases that one datagram skips. A link that was idle for longer draws its phase anew, which bounds the work
+/// The most phases that one datagram skips. A link that was idle for longer draws its phase again, which bounds the work
 /// and, after so many phases, has the same distribution.
 const MAX_PHASES_SKIPPED: u32 = 1_024;
 

@@ -154,7 +154,7 @@ impl<G: Game> SimPeer<G> {
         }
     }
 
-    /// The same machine, started anew with other randomness.
+    /// The same machine, started again with other randomness.
     ///
     /// # Panics
     ///

@@ -133,7 +133,7 @@ impl Plan {
     }
 }
 
-/// The length of the match that follows one of so many frames.
+/// The length of the match that follows one of this many frames.
 pub(super) fn rematch_frames(frames: u32) -> u32 {
     (frames / 4).max(300).min(frames)
 }

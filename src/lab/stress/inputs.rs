@@ -19,7 +19,7 @@ pub struct Turn<'a, G> {
 
 impl<G> Turn<'_, G> {
     /// A random number of this player and match: the same for the same `number`. A number that changes every few frames,
-    /// such as `frame / 8`, gives buttons that are held for so long.
+    /// such as `frame / 8`, gives buttons that are held for this long.
     #[must_use]
     pub fn draw(&self, number: u32) -> u32 {
         mix(self.seed ^ self.player.index() as u32, number)

@@ -10,7 +10,7 @@ use crate::{Config, Game};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// A program is killed after so many frames at the latest, and not before the first.
+/// A program is killed after this many frames at the latest, and not before the first.
 const FRAMES: [u32; 2] = [40, 400];
 
 /// The time that a kill takes at most.

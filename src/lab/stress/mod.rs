@@ -170,7 +170,7 @@ impl<G: Game + 'static> Stress<G> {
         Self { expected: Some((why, happened)), ..self }
     }
 
-    /// Plays about so many frames, counted as every machine steps them.
+    /// Plays about this many frames, counted as every machine steps them.
     ///
     /// The links take turns. With the default plan, 58,500 frames are one match on each of them; with fewer, the report
     /// [is not well](Report::is_well).

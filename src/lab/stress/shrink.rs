@@ -59,7 +59,7 @@ impl Shrunk {
             }
         }
         let mut tried: Vec<&str> = Vec::new();
-        // The list of simpler links changes with every step, and is therefore made anew.
+        // The list of simpler links changes with every step, and is therefore made again.
         while let Some((name, _)) = self.case.link.simpler().find(|(name, _)| !tried.contains(name)) {
             tried.push(name);
             self.attempt(play, self.case.without(name));

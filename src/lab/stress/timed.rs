@@ -22,7 +22,7 @@ pub(super) struct Timed<G> {
     pub(super) crossed_again: Option<Frame>,
 }
 
-/// Every so many frames is a barrier.
+/// One in this many frames is a barrier.
 const BARRIER_EVERY: u32 = 60;
 
 impl<G: Game> Timed<G> {

@@ -101,7 +101,7 @@ impl Dispute {
         (self.standing, self.mended) = (Standing::Clear, true);
     }
 
-    /// Forgets a difference: the match goes on in states that both machines have anew.
+    /// Forgets a difference: the match goes on in states that both machines have again.
     pub(crate) fn settle(&mut self) {
         self.standing = Standing::Clear;
     }

@@ -178,7 +178,7 @@ impl<S: Fields> Watch<S> {
         }
     }
 
-    /// Goes on at `frame` with a machine that was started anew: an autopsy with the one before ends.
+    /// Goes on at `frame` with a machine that was started again: an autopsy with the one before ends.
     pub(crate) fn resume_at(&mut self, frame: Frame, saves_every: bool) {
         self.checksums.resume_at(frame, saves_every);
         self.sliced = None;

@@ -25,7 +25,7 @@ use std::net::SocketAddr;
 pub(super) const RETRANSMIT_AFTER: Span = Span::from_millis(200);
 
 /// One in this many sends of a joiner with an offer is a HELLO instead of a CONNECT_REQ. The host may have forgotten
-/// the joiner, or have sent so many packets since the OFFER that its sequence number can no longer be acked.
+/// the joiner, or have sent this many packets since the OFFER that its sequence number can no longer be acked.
 const HELLO_AGAIN_EVERY: u32 = 5;
 
 /// How many HELLOs an answer may be measured by.
@@ -171,7 +171,7 @@ impl Joining {
                     }));
                 }
                 // The OFFER proves its sequence number, because only the host knows our nonce. After an earlier offer
-                // the host has forgotten us in between, and its sequence numbers begin anew.
+                // the host has forgotten us in between, and its sequence numbers begin again.
                 self.outdated = taken.as_ref().map(|taken| taken.terms.token);
                 self.link.heard_for_certain(header);
                 let Offer { token, first_state_len: len, first_state_hash: hash, .. } = *offer;

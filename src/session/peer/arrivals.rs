@@ -34,7 +34,7 @@ impl Arrivals {
         (self.since, self.frames) = (now, 0);
     }
 
-    /// Begins the sample anew.
+    /// Begins the sample again.
     pub(crate) fn skip_to(&mut self, now: Time) {
         (self.since, self.frames) = (now, 0);
     }

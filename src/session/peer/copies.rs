@@ -1,4 +1,4 @@
-//! Second copies of input packets: on while so many packets are lost that the peer would stall, off when the copies themselves fill
+//! Second copies of input packets: on while this many packets are lost that the peer would stall, off when the copies themselves fill
 //! the link.
 
 use crate::protocol::time::{Span, Time};

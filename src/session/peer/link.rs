@@ -115,7 +115,7 @@ impl Link {
         self.resync.refused();
     }
 
-    /// Takes in a RESYNC, whose token proves it: the numbers begin anew at those of its packet.
+    /// Takes in a RESYNC, whose token proves it: the numbers begin again at those of its packet.
     pub(crate) fn resynced(
         &mut self,
         now: Time,
@@ -169,7 +169,7 @@ impl Link {
         }
     }
 
-    /// Whether so many packets are unacknowledged that hardly anything should follow.
+    /// Whether this many packets are unacknowledged that hardly anything should follow.
     pub(crate) fn is_crowded(&self) -> bool {
         self.sequences.unacknowledged() > CROWDED
     }

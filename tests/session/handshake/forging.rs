@@ -55,7 +55,7 @@ fn offer_that_a_newer_one_has_replaced_is_not_taken_again() {
     pair.lose(HOST, "OFFER", u32::MAX);
     assert!(pair.step_until(SOON, |pair| !pair.said_by(HOST, "OFFER").is_empty()));
     let refused = |pair: &Pair| pair.machine(JOINER).refused().of(Refusal::OutOfPlace);
-    // A host that was started anew in between offers with another token. What it said before may come late.
+    // A host that was started again in between offers with another token. What it said before may come late.
     for (token, out_of_place) in [(1, 0), (2, 0), (1, 1), (2, 1), (3, 1), (2, 2)] {
         let knows = Knows::of(&pair, JOINER);
         let late = message(knows.header, &offer(knows.nonce, token));

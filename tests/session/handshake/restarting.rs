@@ -1,4 +1,4 @@
-//! A machine that is started anew, during the handshake or the match.
+//! A machine that is started again, during the handshake or the match.
 
 use super::prove;
 use crate::pair::{LATE, Pair, SOON, addr, config, ms, pair, pair_of, pair_with, plays};

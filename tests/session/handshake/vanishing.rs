@@ -113,7 +113,7 @@ fn joiner_that_vanishes_in_the_handshake_makes_room() {
 
 #[test]
 fn guest_that_never_takes_the_seat_makes_room_in_5_seconds() {
-    // The same HELLO again and again, or a new one each time: the guest begins anew.
+    // The same HELLO again and again, or a new one each time: the guest begins again.
     for begins_anew in [false, true] {
         let mut pair = pair();
         pair.machine_mut(JOINER).asleep = true;

@@ -14,7 +14,7 @@ pub fn example(name: &str, examples: &[&str]) -> PathBuf {
     let folder = FOLDER.get_or_init(|| {
         let release: &[&str] = if cfg!(debug_assertions) { &[] } else { &["--release"] };
         let mut build = Command::new(env!("CARGO"));
-        // Cargo tells a test program which package it is of. Build scripts that watch those variables would run anew, and
+        // Cargo tells a test program which package it is of. Build scripts that watch those variables would run again, and
         // everything that depends on them would be built again in every run of the tests.
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();

@@ -32,7 +32,7 @@ const MAX_MIB: f64 = 128.0;
 /// The frames before anything is measured: every slot has been used, and every frame rolls back.
 const WARM_UP: u32 = 24;
 
-/// The processor time of each library for so many frames of a peer, in turns.
+/// The processor time of each library for this many frames of a peer, in turns.
 struct Race {
     sims: Vec<(Library, SimMatch)>,
     frames: u32,

@@ -192,7 +192,7 @@ pub unsafe extern "C" fn rebout_options_init(options: *mut COptions, size: usize
     // SAFETY: at least four bytes of the caller's.
     unsafe { options.cast::<u32>().write_unaligned(stated) };
     let defaults = <COptions as args::Sized32>::defaults();
-    // SAFETY: the caller's promise: so many bytes as was just written.
+    // SAFETY: the caller's promise: this many bytes as was just written.
     match unsafe { args::write(options, &defaults, "options") } {
         Ok(()) => Status::Ok,
         Err(fault) => fault.status,

@@ -135,7 +135,7 @@ impl<G: Game<Snapshot = State>, C: Datagrams> Part<G, C> {
     /// Leaves, waits until the last messages are through, and makes the handle empty.
     ///
     /// # Errors
-    /// A broken transport. The handle is empty all the same.
+    /// A broken transport. The handle is empty anyway.
     pub fn close(&mut self) -> Result<(), Fault> {
         let closed = match std::mem::replace(self, Self::Empty) {
             Self::Udp(online) => online.close(),

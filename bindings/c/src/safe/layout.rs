@@ -67,7 +67,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// A state of so many bytes with these regions. The bytes that none of them names are compared too, as `unnamed[0x0040]`: a
+    /// A state of this many bytes with these regions. The bytes that none of them names are compared too, as `unnamed[0x0040]`: a
     /// field that was forgotten shows in a report. Without any region the bytes are `state[0x0040]`.
     ///
     /// # Errors

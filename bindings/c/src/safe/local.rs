@@ -131,7 +131,7 @@ impl Local {
         Some(advanced)
     }
 
-    /// Begins anew, with another seed unless the config has one.
+    /// Begins again, with another seed unless the config has one.
     pub(super) fn rematch(&mut self) -> Result<(), Fault> {
         let Self { config, name, file, .. } = self;
         let clock = self.clock;

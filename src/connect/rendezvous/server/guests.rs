@@ -43,7 +43,7 @@ pub(super) struct Guest {
 /// The fate of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Admission {
-    /// It is handed to the host, under this number, after so many times before.
+    /// It is handed to the host, under this number, after this many times before.
     Deliver { number: u64, repeats: u32 },
     /// The host got it just now.
     Repeated,

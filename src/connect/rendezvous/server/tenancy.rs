@@ -73,7 +73,7 @@ impl Tenancy {
         rival.map_or(self.holder.ticket, |(rival, _)| rival.ticket)
     }
 
-    /// The address that gets a signal that was delivered so many times before, and the nonce of its REGISTER.
+    /// The address that gets a signal that was delivered this many times before, and the nonce of its REGISTER.
     pub(super) fn recipient(&self, now: Time, repeats: u32) -> (SocketAddr, u64) {
         let rival = self.rival(now).filter(|_| repeats % 2 == 1);
         let to = rival.unwrap_or(self.holder);

@@ -87,7 +87,7 @@ fn round_trip_is_the_shorter_of_retry_and_resp() {
         let joined = join.resp(at(resp_at), &resp, &mut [0; INIT_LEN]);
         assert_eq!(joined.map(|joined| joined.paths.round_trip()), Ok(Span::from_millis(trip)));
     }
-    // An INIT without an answer: the second REQUEST begins the time anew.
+    // An INIT without an answer: the second REQUEST begins the time again.
     let mut join = requesting();
     retried(&mut join, 80, host, &good).unwrap();
     join.request(at(1_100), &mut Outbox::new());

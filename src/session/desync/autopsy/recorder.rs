@@ -87,7 +87,7 @@ mod tests {
         fn step(&mut self, _: Inputs, _: &mut Cues) {}
     }
 
-    /// The state of frame f, of so many bytes.
+    /// The state of frame f, of this many bytes.
     fn state(frame: u32, bytes: usize) -> Vec<u64> {
         (0..bytes as u64 / 8).map(|at| at ^ u64::from(frame) << 32).collect()
     }

@@ -174,7 +174,7 @@ impl<S: Fields> Retrace<S> {
     /// Steps each kept frame on its own, from its own state, and puts the first checksum that differs into the trace.
     ///
     /// A resimulation in one go can give what was played by chance: if a rollback began exactly at the last match, or if a
-    /// cache is filled anew there.
+    /// cache is filled again there.
     fn step_one_by_one<G: Game<Snapshot = S>>(
         &mut self,
         game: &mut G,

@@ -61,7 +61,7 @@ impl<S: Fields> Archive<S> {
         }
     }
 
-    /// The same with the inputs of so many frames.
+    /// The same with the inputs of this many frames.
     pub(crate) fn with_inputs(self, frames: u32) -> Self {
         Self { inputs: FrameRing::new(frames, Inputs::default), ..self }
     }
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!((archive.inputs(Frame(0)), archive.inputs(Frame(101))), (Some(Inputs::default()), None));
     }
 
-    /// The cadence is fixed today; states are found by their frame all the same, and not by their place in a series.
+    /// The cadence is fixed today; states are found by their frame anyway, and not by their place in a series.
     #[test]
     fn changed_cadence_never_returns_the_state_of_another_frame() {
         for (before, after) in [(30, 20), (30, 7), (7, 30), (1, 30), (30, 1)] {

@@ -34,7 +34,7 @@ pub(crate) enum Expect {
     Refused(Refusal),
     /// It is refused as a conflict, and the game is told, once.
     Conflict,
-    /// It breaks no rule, and the match goes on all the same.
+    /// It breaks no rule, and the match goes on anyway.
     Taken,
     /// It is believed: the other side has left, so nobody confirms the verdict.
     EndsUnconfirmed,

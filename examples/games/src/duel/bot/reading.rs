@@ -9,7 +9,7 @@ use super::senses::View;
 
 /// The sum of the weights at one distance, about.
 const TOTAL: u32 = 256;
-/// A fighter that begins nothing for so long is idle, or on guard.
+/// A fighter that begins nothing for this long is idle, or on guard.
 const IDLE_FRAMES: u16 = 18;
 /// The weights before anything was seen, in the order of `FoeAction::ALL`: a guard and a pause are always likely.
 const PRIOR: [u32; FoeAction::ALL.len()] = [56, 56, 16, 8, 20, 20, 20, 20, 16, 8, 16];

@@ -13,7 +13,7 @@ pub enum Level {
 pub(super) struct Skill {
     /// The age of the newest state that the bot knows of the other.
     pub(super) reaction_frames: u32,
-    /// Thinks anew when the other begins something, instead of going on with its plan.
+    /// Thinks again when the other begins something, instead of going on with its plan.
     pub(super) notice: u32,
     /// How many ways it imagines the other to go on.
     pub(super) guesses: u32,

@@ -23,7 +23,7 @@ const BYTES_PER_FRAME: u32 = 8;
 const BUFFER_MILLIS: u32 = 32;
 /// Milliseconds of samples that the server asks for at once.
 const BLOCK_MILLIS: u32 = 8;
-/// A server that is silent for so long has a sleeping sink.
+/// A server that is silent for this long has a sleeping sink.
 const SILENCE: Duration = Duration::from_millis(200);
 const NAME: &CStr = c"rebout";
 
