@@ -32,12 +32,12 @@ pub(crate) fn frames(frames: f64) -> Duration {
 pub(crate) struct Trial {
     pub(crate) link: LinkConfig,
     pub(crate) blackout_frames: u32,
-    /// How long the second machine stops in every `PAUSE_EVERY`.
+    /// How long the second machine is suspended in every `PAUSE_EVERY`.
     pub(crate) pause: Duration,
     /// Without extensions of the protocol.
     pub(crate) plain: bool,
     pub(crate) window_frames: u8,
-    /// `None` is the one that the link suggests.
+    /// `None` uses the delay that the link suggests.
     pub(crate) delay_frames: Option<u8>,
     /// Of each match, after the warm-up.
     pub(crate) seconds: u32,
@@ -48,7 +48,7 @@ pub(crate) struct Trial {
 /// The figures of a link: sums over all its matches, of one machine or of both.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Figures {
-    /// Machines times seconds.
+    /// The sum over both machines, in seconds.
     seconds: f64,
     frames: u64,
     stalled: u64,
@@ -62,7 +62,7 @@ pub(crate) struct Figures {
     lead_sum: f64,
     lead_samples: u64,
     pub(crate) lead_max: f64,
-    /// Why the figures are worth nothing, if they are, and from which seed.
+    /// Why the figures are invalid, if they are, and the seed that shows it.
     pub(crate) flaw: Option<(u64, Flaw)>,
 }
 
@@ -96,12 +96,12 @@ impl Figures {
         ratio(self.frames as f64, self.seconds)
     }
 
-    /// Over both machines, so that a true lead cancels out: what is left is a bias, which bends the frame rate.
+    /// The mean over both machines: a true lead cancels out, and a bias, which changes the frame rate, remains.
     pub(crate) fn lead_mean(&self) -> f64 {
         ratio(self.lead_sum, self.lead_samples as f64)
     }
 
-    /// How long a blackout freezes a machine: of a hundred, 99 do not longer.
+    /// The 99th percentile of the time for which a blackout freezes a machine.
     ///
     /// Not the longest: a machine that is just catching up sends eleven packets in ten frames' time, so that once in
     /// a thousand a blackout swallows one more than its frames.
@@ -117,7 +117,7 @@ impl Figures {
         self.freezes.iter().copied().max().unwrap_or(0)
     }
 
-    /// Machines times seconds of virtual time that the figures stand on.
+    /// The virtual time that was measured, as the sum over both machines.
     pub(crate) fn seconds(&self) -> f64 {
         self.seconds
     }

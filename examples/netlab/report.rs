@@ -12,13 +12,13 @@ type Others = Option<[&'static str; 2]>;
 /// The limit that a figure has to keep.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Goal {
-    /// Packets and bytes a second, at most.
+    /// The maximum of packets and bytes a second.
     Traffic { packets: f64, bytes: f64 },
-    /// Percent of frames that wait, less than.
+    /// The percentage of stalled frames must be lower.
     Stalled { percent: f64 },
-    /// Frames for which 99 of a hundred blackouts freeze the match, at most.
+    /// The maximum of the 99th percentile of frames for which a blackout freezes the match.
     Frozen { frames: u64 },
-    /// Nothing but not to diverge.
+    /// No figure; the machines must not diverge.
     None,
 }
 
