@@ -37,7 +37,7 @@ use std::net::SocketAddr;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Now {
-    /// The other machine is not there yet: show this text.
+    /// The other machine is not there yet: show this text. It comes many times a second, so that a screen can be redrawn.
     Connecting(String),
     /// A guest asks to play, with [`Options::ask`](super::Options::ask): call [`answer`](super::Online::answer). Repeated until then.
     Guest {
