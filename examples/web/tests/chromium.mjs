@@ -10,9 +10,9 @@ const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", 
     "--disable-features=WebRtcHideLocalIpsWithMdns", "--mute-audio"];
 
 export class Browser {
-    static async start(program = "chromium") {
+    static async start(program = "chromium", more = []) {
         const folder = mkdtempSync(join(tmpdir(), "rebout-web-"));
-        const child = spawn(program, [...FLAGS, `--user-data-dir=${folder}`, "about:blank"], { stdio: ["ignore", "ignore", "pipe"] });
+        const child = spawn(program, [...FLAGS, ...more, `--user-data-dir=${folder}`, "about:blank"], { stdio: ["ignore", "ignore", "pipe"] });
         const address = await new Promise((found, failed) => {
             let text = "";
             child.on("error", failed);
@@ -76,7 +76,8 @@ export class Browser {
         this.child.removeAllListeners("exit");
         const ended = new Promise((done) => this.child.once("exit", done));
         this.child.kill();
-        return ended.then(() => rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 }));
+        // Its helpers may still write for a moment after it has ended.
+        return ended.then(() => rmSync(this.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
     }
 }
 
