@@ -216,6 +216,8 @@ enum rebout_finish
     REBOUT_FINISH_REFUSED = 3,
     // The other machine was not reached.
     REBOUT_FINISH_UNREACHED = 4,
+    // This machine came back, but the match cannot go on.
+    REBOUT_FINISH_NOT_RESUMED = 5,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -346,6 +348,62 @@ enum rebout_change
 typedef enum rebout_change rebout_change;
 #else
 typedef uint32_t rebout_change;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// What a spectator receives.
+enum rebout_watching
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    // It asks the broadcast, and has no answer yet.
+    REBOUT_WATCHING_ASKING = 0,
+    // There is no match to see yet.
+    REBOUT_WATCHING_WAITING = 1,
+    // It receives a match.
+    REBOUT_WATCHING_RECEIVING = 2,
+    // The whole match is here.
+    REBOUT_WATCHING_COMPLETE = 3,
+    // The broadcast has sent it away.
+    REBOUT_WATCHING_REFUSED = 4,
+    // The broadcast sent bytes that its source has not signed.
+    REBOUT_WATCHING_FORGED = 5,
+    // No broadcast answers.
+    REBOUT_WATCHING_LOST = 6,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum rebout_watching rebout_watching;
+#else
+typedef uint32_t rebout_watching;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+// What a spectator sees.
+enum rebout_viewing
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    // Nothing yet.
+    REBOUT_VIEWING_NOTHING = 0,
+    // It steps through the frames that were there before, as fast as it may.
+    REBOUT_VIEWING_CATCHING_UP = 1,
+    // New frames as they come, about a second late.
+    REBOUT_VIEWING_LIVE = 2,
+    // Frames of the past at normal speed.
+    REBOUT_VIEWING_BEHIND = 3,
+    // One frame.
+    REBOUT_VIEWING_PAUSED = 4,
+    // The last frame of a match that is over.
+    REBOUT_VIEWING_ENDED = 5,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum rebout_viewing rebout_viewing;
+#else
+typedef uint32_t rebout_viewing;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -573,6 +631,20 @@ typedef struct rebout_options {
     const char *player_key_file;
     // Plays with these players only: their public keys in 64 hexadecimal digits each, with commas in between.
     const char *only;
+    // A folder. While a match runs, a file in it has the key with which rebout_rejoin brings this player back.
+    const char *rejoin_in;
+    // After how many seconds the invites of a host are not valid any more; 0 is never.
+    uint32_t invite_valid_secs;
+    // The most spectators of a host by invite, at most 255; 0 lets in nobody.
+    uint32_t max_spectators;
+    // The age at which anything of a match is sent to spectators, at most 600,000.
+    uint32_t watch_delay_ms;
+    // The most bits in a second for all spectators together.
+    uint32_t watch_bits_per_second;
+    // 1: spectators get the messages of the players.
+    uint32_t watch_messages;
+    // 0.
+    uint32_t reserved;
 } rebout_options;
 
 // A transport of the caller's, for peers that have a 64-bit id: a platform's network, a data channel. Set size to
@@ -702,6 +774,10 @@ typedef struct rebout_stats {
     uint64_t restore_nanos;
     // The number of rollbacks by depth.
     uint64_t depths[23];
+    // Second copies of input packets, sent where packets are lost.
+    uint64_t copies_out;
+    // Datagrams that were refused, for whatever reason.
+    uint64_t refused_in;
 } rebout_stats;
 
 // A callback for a line of the log: 1 error, 2 warning, 3 information, 4 debugging, 5 tracing. text lives until it returns.
@@ -729,8 +805,8 @@ typedef struct rebout_turn {
     uint32_t frame;
     // The frame up to which a mended match was stepped again.
     uint32_t to_frame;
-    // 0.
-    uint32_t reserved;
+    // Of REBOUT_VERDICT_AGREED: 1 if this machine came back and has the match from the other machine's log alone.
+    uint32_t is_from_their_log;
     // A checksum here.
     uint32_t ours;
     // A checksum on the peer.
@@ -928,6 +1004,56 @@ typedef struct rebout_stress_plan {
     uint32_t reserved;
 } rebout_stress_plan;
 
+// A match that is watched. Set size to sizeof(rebout_watch_info).
+typedef struct rebout_watch_info {
+    // sizeof(rebout_watch_info).
+    uint32_t size;
+    // What this spectator receives.
+    rebout_watching watching;
+    // What it sees.
+    rebout_viewing viewing;
+    // The number of the match, from 1 on; 0 before there is one.
+    uint32_t match_number;
+    // How many spectators the broadcast has.
+    uint32_t spectators;
+    // The frame that is shown.
+    uint32_t frame;
+    // The newest frame that has come.
+    uint32_t newest_frame;
+    // Recorded checksums that agree with the states here.
+    uint32_t checksums_compared;
+    // The age at which the host sends anything of the match.
+    uint64_t delay_nanos;
+    // Signatures that were wrong.
+    uint64_t forged;
+    // The match so far, as the file that its host records. It lives until the next turn. NULL if there is none.
+    const uint8_t *recording;
+    // How many bytes.
+    size_t recording_bytes;
+} rebout_watch_info;
+
+// Those who watch this machine. Set size to sizeof(rebout_audience).
+typedef struct rebout_audience {
+    // sizeof(rebout_audience).
+    uint32_t size;
+    // How many watch now.
+    uint32_t spectators;
+    // 1 if every one of them has received everything of a match that is over. With a delay keep calling rebout_wait until then.
+    uint32_t have_all;
+    // 0.
+    uint32_t reserved;
+    // Spectators that were let in.
+    uint64_t joined;
+    // Spectators that were sent away because of their behaviour.
+    uint64_t evicted;
+    // Datagrams of spectators that were dropped.
+    uint64_t refused;
+    // Datagrams sent.
+    uint64_t packets_out;
+    // Bytes sent.
+    uint64_t bytes_out;
+} rebout_audience;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -949,6 +1075,25 @@ rebout_status rebout_join_on(struct rebout *handle,
                              const struct rebout_transport *transport,
                              const char *text);
 
+// Comes back into a match on UDP, after the program ended in the middle of it. file is what rebout_unfinished found, and the options
+// are those of that program. Build the game at REBOUT_NOW_BEGIN as always; rebout_advance then steps it through the match so far, and
+// the match goes on after a countdown.
+rebout_status rebout_rejoin(struct rebout *handle,
+                            const struct rebout_options *options,
+                            const char *file);
+
+// Comes back into a match on a transport of the caller's.
+rebout_status rebout_rejoin_on(struct rebout *handle,
+                               const struct rebout_options *options,
+                               const struct rebout_transport *transport,
+                               const char *file);
+
+// Finds the newest match in a folder of options.rejoin_in that was not played to its end, if it began in the last hour. file becomes
+// empty if there is none. It lives until the next call of this function.
+rebout_status rebout_unfinished(struct rebout *handle,
+                                const char *folder,
+                                const char **file);
+
 // Plays at this machine, with both inputs from the caller. The turns are those of an online match. Of the options the game, the seed, the
 // first state, the look-ahead, the name and record_to count.
 rebout_status rebout_offline(struct rebout *handle,
@@ -962,6 +1107,18 @@ rebout_status rebout_take_answer(struct rebout *handle, const char *text);
 
 // The player says that both machines show the same code.
 rebout_status rebout_verify(struct rebout *handle);
+
+// Makes one more invite to play, for a single guest: it is revoked once that one is connected. A host has at most 16 invites at once. The
+// text lives until the next call of this function.
+rebout_status rebout_invite_one(struct rebout *handle,
+                                const char **text);
+
+// Revokes an invite of this host, to play or to watch. Connected guests stay.
+rebout_status rebout_revoke(struct rebout *handle, const char *text);
+
+// Replaces the socket of a match on UDP by a new one, for a machine that has changed networks. address has a port, which may be 0.
+rebout_status rebout_rebind(struct rebout *handle,
+                            const char *address);
 
 // Fills options with their defaults. size is sizeof(rebout_options).
 rebout_status rebout_options_init(struct rebout_options *options, size_t size);
@@ -1090,7 +1247,8 @@ rebout_status rebout_start(struct rebout *handle,
                            const struct rebout_game *game);
 
 // Plays the frame that is due after REBOUT_NOW_FRAME: rolls back, steps, sends, records. input is the local player's input now, 64 bits as
-// the helpers of the header make them. advanced may be NULL. Offline player two presses nothing.
+// the helpers of the header make them. advanced may be NULL. Offline player two presses nothing, and in a match that is watched nobody
+// does.
 //
 // rebout_cues and rebout_confirmed have what this frame brought.
 rebout_status rebout_advance(struct rebout *handle,
@@ -1117,10 +1275,10 @@ rebout_status rebout_confirmed(struct rebout *handle, const struct rebout_frame_
 // Sends a message of the game's own, at most 1,024 bytes, delivered once and in order.
 rebout_status rebout_send(struct rebout *handle, const uint8_t *bytes, size_t count);
 
-// Asks to pause the match: REBOUT_EVENT_PAUSED follows. At one machine it pauses at once.
+// Asks to pause the match: REBOUT_EVENT_PAUSED follows. At one machine, and in a match that is watched, it pauses at once.
 rebout_status rebout_pause(struct rebout *handle);
 
-// Ends the pause, after a countdown.
+// Ends the pause, after a countdown. A match that is watched goes on at once.
 rebout_status rebout_resume(struct rebout *handle);
 
 // Changes the input delay of this machine.
@@ -1132,7 +1290,7 @@ rebout_status rebout_set_winner(struct rebout *handle, uint32_t winner);
 // Leaves the match, or the lobby. REBOUT_NOW_FINISHED follows when the other side knows.
 rebout_status rebout_leave(struct rebout *handle);
 
-// Asks for another match with the same player, after REBOUT_NOW_FINISHED. Both have to ask.
+// Asks for another match with the same player, after REBOUT_NOW_FINISHED. Both have to ask. A spectator waits for the next match.
 rebout_status rebout_rematch(struct rebout *handle);
 
 // Leaves, waits until the last messages are through, at most two and a half seconds, and makes the handle empty. What it has lent ends,
@@ -1170,8 +1328,10 @@ rebout_status rebout_replay_load(struct rebout *handle,
                                  uint32_t steps,
                                  uint32_t *loaded);
 
-// Sets the game to the state of frame, or to the last one.
-rebout_status rebout_replay_seek(struct rebout *handle, uint32_t frame);
+// Sets the game to the state of frame, or to the last one. A match that is watched then goes on from there at normal speed;
+// UINT32_MAX follows its newest frames again.
+rebout_status rebout_replay_seek(struct rebout *handle,
+                                 uint32_t frame);
 
 // Steps a frame. is_stepped becomes 0 at the end. rebout_cues has its cues.
 rebout_status rebout_replay_step(struct rebout *handle, int32_t *is_stepped);
@@ -1223,6 +1383,41 @@ rebout_status rebout_rate(double hz,
 uint16_t rebout_stick(int16_t x,
                       int16_t y,
                       uint8_t steps);
+
+// Watches a match of others on UDP, by their invite to watch. The turns are those of a match: build the game at REBOUT_NOW_BEGIN and call
+// rebout_start, which keeps it; at REBOUT_NOW_FRAME call rebout_advance, which shows the frames that are due. rebout_pause,
+// rebout_resume and rebout_replay_seek move in the match. Every byte is signed by the host, and every recorded checksum is compared.
+//
+// Of the options those of the connection count.
+rebout_status rebout_watch(struct rebout *handle,
+                           const struct rebout_options *options,
+                           const char *text);
+
+// Watches a match of others on a transport of the caller's.
+rebout_status rebout_watch_on(struct rebout *handle,
+                              const struct rebout_options *options,
+                              const struct rebout_transport *transport,
+                              const char *text);
+
+// Serves the match that is watched on UDP to others: rebout_share_to_watch is then their invite. Of the options those of a host's
+// connection and of spectators count.
+rebout_status rebout_watch_serve(struct rebout *handle,
+                                 const struct rebout_options *options);
+
+// Asks another machine for the match that is watched on UDP, by its invite to watch, and goes on where the last one ended.
+rebout_status rebout_watch_another(struct rebout *handle,
+                                   const struct rebout_options *options,
+                                   const char *text);
+
+// The facts about the match that is watched.
+rebout_status rebout_watch_get_info(struct rebout *handle, struct rebout_watch_info *info);
+
+// The text for spectators, who pass it to rebout_watch and can watch with it, not play. A host by invite has one with
+// options.max_spectators, and a spectator after rebout_watch_serve. It lives until the next call of this function.
+rebout_status rebout_share_to_watch(struct rebout *handle, const char **text);
+
+// The counters of those who watch this machine.
+rebout_status rebout_get_audience(struct rebout *handle, struct rebout_audience *audience);
 
 #ifdef __cplusplus
 }  // extern "C"

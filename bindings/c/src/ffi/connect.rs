@@ -1,17 +1,18 @@
 //! How a match is made: hosts, joiners, transports of the caller's, matches at one machine.
 
 use super::args;
-use super::handle::{Handle, Inner, with};
+use super::facts::lend;
+use super::handle::{Handle, Inner, Slot, with};
 use super::options::{self, COptions, Chosen};
 use super::transport::{self, TransportTable};
 use crate::safe::codes::Status;
 use crate::safe::fault::Fault;
 use crate::safe::part::Part;
-use rebout::{ConnectError, Connection, Online};
+use rebout::{ConnectError, Connection, Online, Options};
 use std::ffi::c_char;
 
 /// Why there is no connection. Contradictions in the options are the program's mistake; everything else is for the player.
-fn refused(error: ConnectError) -> Fault {
+pub(super) fn refused(error: ConnectError) -> Fault {
     match error {
         ConnectError::Options { .. } => Fault::invalid(error),
         _ => Fault::failed(error),
@@ -22,7 +23,7 @@ fn refused(error: ConnectError) -> Fault {
 ///
 /// # Safety
 /// As [`options::read`].
-unsafe fn chosen(inner: &Inner, options: *const COptions) -> Result<Chosen, Fault> {
+pub(super) unsafe fn chosen(inner: &Inner, options: *const COptions) -> Result<Chosen, Fault> {
     inner.part.check_empty()?;
     // SAFETY: the caller's promise.
     unsafe { options::read(options) }
@@ -125,6 +126,78 @@ unsafe fn open_on(
     unsafe { with(handle, call) }
 }
 
+/// Comes back into a match on UDP, after the program ended in the middle of it. `file` is what `rebout_unfinished` found, and the options
+/// are those of that program. Build the game at `REBOUT_NOW_BEGIN` as always; `rebout_advance` then steps it through the match so far, and
+/// the match goes on after a countdown.
+///
+/// # Safety
+/// As `rebout_join`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rebout_rejoin(
+    handle: *mut Handle,
+    options: *const COptions,
+    file: *const c_char,
+) -> Status {
+    let call = |inner: &mut Inner| {
+        // SAFETY: the caller's promise.
+        let options = unsafe { chosen(inner, options)? }.online();
+        // SAFETY: the caller's promise.
+        let file = unsafe { args::text(file, "file")? };
+        inner.part = Part::Udp(Box::new(Online::rejoin(options, file).map_err(refused)?));
+        Ok(())
+    };
+    // SAFETY: the caller's promise.
+    unsafe { with(handle, call) }
+}
+
+/// Comes back into a match on a transport of the caller's.
+///
+/// # Safety
+/// As `rebout_host_on` and `rebout_join`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rebout_rejoin_on(
+    handle: *mut Handle,
+    options: *const COptions,
+    transport: *const TransportTable,
+    file: *const c_char,
+) -> Status {
+    let call = |inner: &mut Inner| {
+        // SAFETY: the caller's promise.
+        let options = unsafe { chosen(inner, options)? }.online();
+        // SAFETY: the caller's promise.
+        let (link, address, mailbox) = unsafe { transport::read(transport)? };
+        // SAFETY: the caller's promise.
+        let file = unsafe { args::text(file, "file")? };
+        let online = Online::rejoin_on(options, file, link, &[address]).map_err(refused)?;
+        inner.part = Part::On(Box::new(online), mailbox);
+        Ok(())
+    };
+    // SAFETY: the caller's promise.
+    unsafe { with(handle, call) }
+}
+
+/// Finds the newest match in a folder of `options.rejoin_in` that was not played to its end, if it began in the last hour. `file` becomes
+/// empty if there is none. It lives until the next call of this function.
+///
+/// # Safety
+/// `handle` is NULL or a handle that was not freed; `folder` is NULL or a text with a zero byte at its end; `file` is NULL or can be
+/// written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rebout_unfinished(
+    handle: *mut Handle,
+    folder: *const c_char,
+    file: *mut *const c_char,
+) -> Status {
+    let find = |_: &mut Inner| {
+        // SAFETY: the caller's promise.
+        let folder = unsafe { args::text(folder, "folder")? };
+        let found = Options::unfinished_in(folder);
+        Ok(found.map(|file| file.display().to_string()).unwrap_or_default())
+    };
+    // SAFETY: the caller's promise.
+    unsafe { lend(handle, Slot::Unfinished, file, find) }
+}
+
 /// Plays at this machine, with both inputs from the caller. The turns are those of an online match. Of the options the game, the seed, the
 /// first state, the look-ahead, the name and `record_to` count.
 ///
@@ -174,6 +247,45 @@ pub unsafe extern "C" fn rebout_take_answer(handle: *mut Handle, text: *const c_
 pub unsafe extern "C" fn rebout_verify(handle: *mut Handle) -> Status {
     // SAFETY: the caller's promise.
     unsafe { with(handle, |inner| inner.part.verify()) }
+}
+
+/// Makes one more invite to play, for a single guest: it is revoked once that one is connected. A host has at most 16 invites at once. The
+/// text lives until the next call of this function.
+///
+/// # Safety
+/// As `rebout_share`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rebout_invite_one(handle: *mut Handle, text: *mut *const c_char) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe { lend(handle, Slot::InviteOne, text, |inner| inner.part.invite_one()) }
+}
+
+/// Revokes an invite of this host, to play or to watch. Connected guests stay.
+///
+/// # Safety
+/// As `rebout_join`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rebout_revoke(handle: *mut Handle, text: *const c_char) -> Status {
+    let call = |inner: &mut Inner| {
+        // SAFETY: the caller's promise.
+        inner.part.revoke(unsafe { args::text(text, "text")? })
+    };
+    // SAFETY: the caller's promise.
+    unsafe { with(handle, call) }
+}
+
+/// Replaces the socket of a match on UDP by a new one, for a machine that has changed networks. `address` has a port, which may be 0.
+///
+/// # Safety
+/// As `rebout_join`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rebout_rebind(handle: *mut Handle, address: *const c_char) -> Status {
+    let call = |inner: &mut Inner| {
+        // SAFETY: the caller's promise.
+        inner.part.rebind(options::addr(unsafe { args::text(address, "address")? }, "address")?)
+    };
+    // SAFETY: the caller's promise.
+    unsafe { with(handle, call) }
 }
 
 /// Fills options with their defaults. `size` is `sizeof(rebout_options)`.

@@ -152,6 +152,10 @@ pub struct CStats {
     pub restore_nanos: u64,
     /// The number of rollbacks by depth.
     pub depths: [u64; 23],
+    /// Second copies of input packets, sent where packets are lost.
+    pub copies_out: u64,
+    /// Datagrams that were refused, for whatever reason.
+    pub refused_in: u64,
 }
 
 // SAFETY: begins with a u32, and has numbers only.
@@ -194,6 +198,8 @@ impl From<&Stats> for CStats {
             save_nanos: costs.map_or(0, |costs| nanos(costs.save)),
             restore_nanos: costs.map_or(0, |costs| nanos(costs.restore)),
             depths: rollback.depths,
+            copies_out: stats.copies_out,
+            refused_in: stats.refused.total(),
         }
     }
 }

@@ -59,10 +59,13 @@ pub(super) enum Slot {
     Player1,
     Player2,
     Outcome,
+    Unfinished,
+    InviteOne,
+    ShareToWatch,
 }
 
 impl Slot {
-    const COUNT: usize = Self::Outcome as usize + 1;
+    const COUNT: usize = Self::ShareToWatch as usize + 1;
 }
 
 /// A text for C: a zero byte inside it would cut it.

@@ -6,6 +6,7 @@
 //! | `args` | pointers of the caller, read |
 //! | `options`, `game`, `transport`, `log` | the options; the callbacks of a game, of a transport and of a log |
 //! | `connect`, `play`, `facts`, `mailbox` | the functions of a match |
+//! | `watch` | watching a match of others, and being watched |
 //! | `replay`, `trial` | the functions of a recording; the sync test and the stress test |
 //! | `version` | the version, and small helpers without a handle |
 
@@ -22,6 +23,7 @@ pub mod replay;
 pub mod transport;
 pub mod trial;
 pub mod version;
+pub mod watch;
 
 pub use connect::*;
 pub use facts::*;
@@ -35,3 +37,4 @@ pub use replay::*;
 pub use transport::*;
 pub use trial::*;
 pub use version::*;
+pub use watch::*;

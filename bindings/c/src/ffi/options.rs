@@ -3,8 +3,8 @@
 use super::args::{self, Sized32};
 use crate::safe::fault::Fault;
 use rebout::{
-    Buttons, Config, ConnectOptions, FrameRate, OnDesync, Options, Player, PlayerKey, Prediction, Randomness,
-    RelayPolicy, Saving,
+    BroadcastConfig, Buttons, Config, ConnectOptions, FrameRate, OnDesync, Options, Player, PlayerKey,
+    Prediction, Randomness, RelayPolicy, Saving,
 };
 use std::ffi::c_char;
 use std::net::SocketAddr;
@@ -184,6 +184,20 @@ pub struct COptions {
     pub player_key_file: *const c_char,
     /// Plays with these players only: their public keys in 64 hexadecimal digits each, with commas in between.
     pub only: *const c_char,
+    /// A folder. While a match runs, a file in it has the key with which `rebout_rejoin` brings this player back.
+    pub rejoin_in: *const c_char,
+    /// After how many seconds the invites of a host are not valid any more; 0 is never.
+    pub invite_valid_secs: u32,
+    /// The most spectators of a host by invite, at most 255; 0 lets in nobody.
+    pub max_spectators: u32,
+    /// The age at which anything of a match is sent to spectators, at most 600,000.
+    pub watch_delay_ms: u32,
+    /// The most bits in a second for all spectators together.
+    pub watch_bits_per_second: u32,
+    /// 1: spectators get the messages of the players.
+    pub watch_messages: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 // SAFETY: begins with a u32, and has numbers and pointers only.
@@ -248,6 +262,13 @@ unsafe impl Sized32 for COptions {
             entropy: 0,
             player_key_file: ptr::null(),
             only: ptr::null(),
+            rejoin_in: ptr::null(),
+            invite_valid_secs: 0,
+            max_spectators: 0,
+            watch_delay_ms: 0,
+            watch_bits_per_second: BroadcastConfig::default().bits_per_second,
+            watch_messages: 0,
+            reserved: 0,
         }
     }
 }
@@ -259,6 +280,8 @@ pub(super) struct Chosen {
     pub(super) name: String,
     pub(super) record_to: Option<PathBuf>,
     bundles_to: Option<PathBuf>,
+    rejoin_in: Option<PathBuf>,
+    pub(super) spectators: Option<BroadcastConfig>,
 }
 
 impl Chosen {
@@ -270,6 +293,12 @@ impl Chosen {
         }
         if let Some(folder) = self.bundles_to {
             options = options.bundles_to(folder);
+        }
+        if let Some(folder) = self.rejoin_in {
+            options = options.rejoin_in(folder);
+        }
+        if let Some(config) = self.spectators {
+            options = options.spectators(config);
         }
         options
     }
@@ -293,10 +322,10 @@ fn switch(value: u32, name: &str) -> Result<bool, Fault> {
 }
 
 /// An address of this machine.
-fn addr(text: &str, name: &str) -> Result<SocketAddr, Fault> {
+pub(super) fn addr(text: &str, name: &str) -> Result<SocketAddr, Fault> {
     text.trim()
         .parse()
-        .map_err(|_| Fault::invalid(format_args!("options->{name}: {text:?} is no address with a port")))
+        .map_err(|_| Fault::invalid(format_args!("{name}: {text:?} is no address with a port")))
 }
 
 /// The public key of a player.
@@ -343,12 +372,12 @@ pub(super) unsafe fn read(options: *const COptions) -> Result<Chosen, Fault> {
 
     let mut connect = access_of(&given)?;
     if let Some(bind) = text(given.bind, "options->bind")? {
-        connect = connect.bind(addr(bind, "bind")?);
+        connect = connect.bind(addr(bind, "options->bind")?);
     }
     for public in
         text(given.public_addresses, "options->public_addresses")?.iter().flat_map(|list| list.split(','))
     {
-        connect = connect.public(addr(public, "public_addresses")?);
+        connect = connect.public(addr(public, "options->public_addresses")?);
     }
     if let Some(server) = text(given.rendezvous, "options->rendezvous")? {
         connect = connect.rendezvous(server);
@@ -373,7 +402,9 @@ pub(super) unsafe fn read(options: *const COptions) -> Result<Chosen, Fault> {
     }
     let record_to = text(given.record_to, "options->record_to")?.map(PathBuf::from);
     let bundles_to = text(given.bundles_to, "options->bundles_to")?.map(PathBuf::from);
-    Ok(Chosen { config, connect, name, record_to, bundles_to })
+    let rejoin_in = text(given.rejoin_in, "options->rejoin_in")?.map(PathBuf::from);
+    let spectators = spectators_of(&given)?;
+    Ok(Chosen { config, connect, name, record_to, bundles_to, rejoin_in, spectators })
 }
 
 /// The longest beginning of a text that fits into `max` bytes.
@@ -429,6 +460,26 @@ fn config_of(given: &COptions) -> Result<Config, Fault> {
     Ok(config)
 }
 
+/// Who may watch.
+fn spectators_of(given: &COptions) -> Result<Option<BroadcastConfig>, Fault> {
+    let delay = Duration::from_millis(given.watch_delay_ms.into());
+    if delay > BroadcastConfig::MAX_DELAY {
+        let most = BroadcastConfig::MAX_DELAY.as_millis();
+        return Err(Fault::invalid(format_args!(
+            "options->watch_delay_ms is {}, more than {most}",
+            delay.as_millis()
+        )));
+    }
+    let config = BroadcastConfig {
+        max_spectators: narrow::<u8>(given.max_spectators, "max_spectators")?.into(),
+        delay,
+        bits_per_second: given.watch_bits_per_second,
+        chat: switch(given.watch_messages, "watch_messages")?,
+        ..BroadcastConfig::default()
+    };
+    Ok((config.max_spectators > 0).then_some(config))
+}
+
 /// Who may join, and by which ways, as far as numbers say it.
 fn access_of(given: &COptions) -> Result<ConnectOptions, Fault> {
     let ways = [
@@ -450,6 +501,9 @@ fn access_of(given: &COptions) -> Result<ConnectOptions, Fault> {
     connect = connect.port_mapping(switch(given.port_mapping, "port_mapping")?);
     if switch(given.leave_addresses_out, "leave_addresses_out")? {
         connect = connect.leave_addresses_out();
+    }
+    if given.invite_valid_secs != 0 {
+        connect = connect.invites_valid_for(Duration::from_secs(given.invite_valid_secs.into()));
     }
     if given.entropy != 0 {
         connect = connect.randomness(Randomness::Seeded(given.entropy));

@@ -6,6 +6,7 @@ use super::handle::{Handle, Inner, Slot, with};
 use crate::safe::codes::{AdvancedCode, EventCode, FinishCode, NowCode, ReasonCode, Status, VerdictCode};
 use crate::safe::fault::Fault;
 use crate::safe::input;
+use crate::safe::part::{Part, not_begun};
 use crate::safe::turn::Turn;
 use rebout::replay::Winner;
 use rebout::{Input, Player};
@@ -36,8 +37,8 @@ pub struct CTurn {
     pub frame: u32,
     /// The frame up to which a mended match was stepped again.
     pub to_frame: u32,
-    /// 0.
-    pub reserved: u32,
+    /// Of `REBOUT_VERDICT_AGREED`: 1 if this machine came back and has the match from the other machine's log alone.
+    pub is_from_their_log: u32,
     /// A checksum here.
     pub ours: u32,
     /// A checksum on the peer.
@@ -83,7 +84,7 @@ impl CTurn {
             seed: turn.seed,
             frame: turn.frame,
             to_frame: turn.to_frame,
-            reserved: 0,
+            is_from_their_log: turn.is_from_their_log.into(),
             ours: turn.ours,
             theirs: turn.theirs,
             delay_frames: turn.delay_frames,
@@ -147,11 +148,18 @@ pub unsafe extern "C" fn rebout_start(handle: *mut Handle, game: *const GameTabl
     let call = |inner: &mut Inner| {
         // SAFETY: the caller's promise.
         let game = unsafe { CGame::read(game)? };
-        if let Err(fault) = inner.part.start(&game) {
-            game.give_back();
-            return Err(fault);
+        let started = match &inner.game {
+            // Also while a machine that has come back has no session yet.
+            Some(_) => Err((game, Fault::phase("the match has begun already"))),
+            None => inner.part.start(game),
+        };
+        match started {
+            Ok(game) => inner.game = game,
+            Err((game, fault)) => {
+                game.give_back();
+                return Err(fault);
+            }
         }
-        inner.game = Some(game);
         Ok(())
     };
     // SAFETY: the caller's promise.
@@ -163,11 +171,20 @@ pub unsafe extern "C" fn rebout_start(handle: *mut Handle, game: *const GameTabl
 #[inline]
 unsafe fn advance(handle: *mut Handle, inputs: [Input; 2], advanced: *mut AdvancedCode) -> Status {
     let call = |inner: &mut Inner| {
-        let Some(game) = &mut inner.game else {
-            return Err(Fault::phase("the match has not begun: call rebout_start at REBOUT_NOW_BEGIN first"));
+        let code = match (&mut inner.game, &mut inner.part) {
+            (Some(game), part) => {
+                let code = AdvancedCode::from(part.advance(game, inputs)?);
+                inner.keep_frame();
+                code
+            }
+            (None, Part::Watched(watched)) => {
+                let mut cues = Vec::new();
+                let shown = watched.advance(|events| cues.extend(events.iter().map(CueEvent::from)))?;
+                inner.lent.cues = cues;
+                AdvancedCode::from(shown)
+            }
+            (None, _) => return Err(not_begun()),
         };
-        let code = AdvancedCode::from(inner.part.advance(game, inputs)?);
-        inner.keep_frame();
         if advanced.is_null() {
             return Ok(());
         }
@@ -179,7 +196,8 @@ unsafe fn advance(handle: *mut Handle, inputs: [Input; 2], advanced: *mut Advanc
 }
 
 /// Plays the frame that is due after `REBOUT_NOW_FRAME`: rolls back, steps, sends, records. `input` is the local player's input now, 64 bits as
-/// the helpers of the header make them. `advanced` may be NULL. Offline player two presses nothing.
+/// the helpers of the header make them. `advanced` may be NULL. Offline player two presses nothing, and in a match that is watched nobody
+/// does.
 ///
 /// `rebout_cues` and `rebout_confirmed` have what this frame brought.
 ///
@@ -222,11 +240,16 @@ pub unsafe extern "C" fn rebout_look_ahead(
 ) -> Status {
     let call = |inner: &mut Inner| {
         let Some(draw) = draw else { return Err(Fault::null("draw")) };
-        let Some(game) = &mut inner.game else {
-            return Err(Fault::phase("the match has not begun: call rebout_start at REBOUT_NOW_BEGIN first"));
-        };
-        // SAFETY: a callback of the caller's, with its pointer.
-        inner.part.look_ahead(game, |_| unsafe { draw(user) })
+        match (&mut inner.game, &inner.part) {
+            // SAFETY: a callback of the caller's, with its pointer.
+            (Some(game), _) => inner.part.look_ahead(game, |_| unsafe { draw(user) }),
+            (None, Part::Watched(watched)) if watched.shown().is_some() => {
+                // SAFETY: a callback of the caller's, with its pointer.
+                unsafe { draw(user) };
+                Ok(())
+            }
+            (None, _) => Err(not_begun()),
+        }
     };
     // SAFETY: the caller's promise.
     unsafe { with(handle, call) }
@@ -286,7 +309,7 @@ pub unsafe extern "C" fn rebout_send(handle: *mut Handle, bytes: *const u8, coun
     unsafe { with(handle, call) }
 }
 
-/// Asks to pause the match: `REBOUT_EVENT_PAUSED` follows. At one machine it pauses at once.
+/// Asks to pause the match: `REBOUT_EVENT_PAUSED` follows. At one machine, and in a match that is watched, it pauses at once.
 ///
 /// # Safety
 /// `handle` is NULL or a handle that was not freed.
@@ -296,7 +319,7 @@ pub unsafe extern "C" fn rebout_pause(handle: *mut Handle) -> Status {
     unsafe { with(handle, |inner| inner.part.pause()) }
 }
 
-/// Ends the pause, after a countdown.
+/// Ends the pause, after a countdown. A match that is watched goes on at once.
 ///
 /// # Safety
 /// As `rebout_pause`.
@@ -346,7 +369,7 @@ pub unsafe extern "C" fn rebout_leave(handle: *mut Handle) -> Status {
     unsafe { with(handle, |inner| inner.part.leave()) }
 }
 
-/// Asks for another match with the same player, after `REBOUT_NOW_FINISHED`. Both have to ask.
+/// Asks for another match with the same player, after `REBOUT_NOW_FINISHED`. Both have to ask. A spectator waits for the next match.
 ///
 /// # Safety
 /// As `rebout_pause`.

@@ -269,14 +269,15 @@ pub unsafe extern "C" fn rebout_replay_load(handle: *mut Handle, steps: u32, loa
     unsafe { with(handle, call) }
 }
 
-/// Sets the game to the state of `frame`, or to the last one.
+/// Sets the game to the state of `frame`, or to the last one. A match that is watched then goes on from there at normal speed;
+/// `UINT32_MAX` follows its newest frames again.
 ///
 /// # Safety
 /// `handle` is NULL or a handle that was not freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rebout_replay_seek(handle: *mut Handle, frame: u32) -> Status {
     let call = |inner: &mut Inner| {
-        inner.part.playback()?.seek(Frame(frame));
+        inner.part.seek(Frame(frame))?;
         inner.keep_frame();
         Ok(())
     };

@@ -1,6 +1,7 @@
 //! The numbers of the interface. New ones are added at the end, and none is used again.
 
-use rebout::{Advanced, CueChange, Reason};
+use rebout::replay::Viewing;
+use rebout::{Advanced, CueChange, Reason, Watching};
 
 /// The answer of a function.
 #[repr(i32)]
@@ -119,6 +120,8 @@ pub enum FinishCode {
     Refused = 3,
     /// The other machine was not reached.
     Unreached = 4,
+    /// This machine came back, but the match cannot go on.
+    NotResumed = 5,
 }
 
 /// The verdict about a match that was played to its end.
@@ -255,6 +258,70 @@ impl From<CueChange> for ChangeCode {
             CueChange::Start { .. } => Self::Start,
             CueChange::Cancel => Self::Cancel,
             CueChange::Confirm => Self::Confirm,
+        }
+    }
+}
+
+/// What a spectator receives.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WatchingCode {
+    /// It asks the broadcast, and has no answer yet.
+    Asking = 0,
+    /// There is no match to see yet.
+    Waiting = 1,
+    /// It receives a match.
+    Receiving = 2,
+    /// The whole match is here.
+    Complete = 3,
+    /// The broadcast has sent it away.
+    Refused = 4,
+    /// The broadcast sent bytes that its source has not signed.
+    Forged = 5,
+    /// No broadcast answers.
+    Lost = 6,
+}
+
+impl From<Watching> for WatchingCode {
+    fn from(state: Watching) -> Self {
+        match state {
+            Watching::Asking => Self::Asking,
+            Watching::Waiting { .. } => Self::Waiting,
+            Watching::Receiving => Self::Receiving,
+            Watching::Complete => Self::Complete,
+            Watching::Refused(_) => Self::Refused,
+            Watching::Forged => Self::Forged,
+            _ => Self::Lost,
+        }
+    }
+}
+
+/// What a spectator sees.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ViewingCode {
+    /// Nothing yet.
+    Nothing = 0,
+    /// It steps through the frames that were there before, as fast as it may.
+    CatchingUp = 1,
+    /// New frames as they come, about a second late.
+    Live = 2,
+    /// Frames of the past at normal speed.
+    Behind = 3,
+    /// One frame.
+    Paused = 4,
+    /// The last frame of a match that is over.
+    Ended = 5,
+}
+
+impl From<Viewing> for ViewingCode {
+    fn from(state: Viewing) -> Self {
+        match state {
+            Viewing::CatchingUp => Self::CatchingUp,
+            Viewing::Behind => Self::Behind,
+            Viewing::Paused => Self::Paused,
+            Viewing::Ended => Self::Ended,
+            _ => Self::Live,
         }
     }
 }

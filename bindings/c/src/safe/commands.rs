@@ -7,6 +7,7 @@ use super::state::State;
 use rebout::net::Datagrams;
 use rebout::replay::Winner;
 use rebout::{ConnectError, Game, SendError};
+use std::net::SocketAddr;
 
 impl<G: Game<Snapshot = State>, C: Datagrams> Part<G, C> {
     /// Decides about the guest that waits.
@@ -36,6 +37,36 @@ impl<G: Game<Snapshot = State>, C: Datagrams> Part<G, C> {
         if is_done { Ok(()) } else { Err(Fault::phase("there is no code to compare yet")) }
     }
 
+    /// Makes one more invite, for a single guest.
+    ///
+    /// # Errors
+    /// Without a host by invite, and if it has too many.
+    pub fn invite_one(&mut self) -> Result<String, Fault> {
+        let failed = |error: ConnectError| Fault::failed(error);
+        online!(self, online => online.connection_mut().invite_one().map_err(failed), _ => Err(no_match()))
+    }
+
+    /// Revokes an invite of this host.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn revoke(&mut self, invite: &str) -> Result<(), Fault> {
+        let is_done =
+            online!(self, online => online.connection_mut().revoke(invite), _ => return Err(no_match()));
+        if is_done { Ok(()) } else { Err(Fault::invalid("text is no invite of this host that is valid")) }
+    }
+
+    /// Replaces the socket by one at this address.
+    ///
+    /// # Errors
+    /// Without a match on UDP, and if the system cannot bind it.
+    pub fn rebind(&mut self, addr: SocketAddr) -> Result<(), Fault> {
+        match self {
+            Self::Udp(online) => online.connection_mut().rebind(addr).map_err(Fault::failed),
+            _ => Err(Fault::phase("only a match on UDP has a socket to replace")),
+        }
+    }
+
     /// Sends a message.
     ///
     /// # Errors
@@ -54,9 +85,16 @@ impl<G: Game<Snapshot = State>, C: Datagrams> Part<G, C> {
     /// # Errors
     /// If that cannot be asked for now.
     pub fn pause(&mut self) -> Result<(), Fault> {
-        if let Self::Local(local) = self {
-            local.play.as_mut().ok_or_else(not_begun)?.pause();
-            return Ok(());
+        match self {
+            Self::Local(local) => {
+                local.play.as_mut().ok_or_else(not_begun)?.pause();
+                return Ok(());
+            }
+            Self::Watched(watched) => {
+                watched.viewer()?.pause();
+                return Ok(());
+            }
+            _ => {}
         }
         let is_asked = online!(self, online => online.pause(), _ => return Err(no_match()));
         if is_asked {
@@ -70,10 +108,17 @@ impl<G: Game<Snapshot = State>, C: Datagrams> Part<G, C> {
     /// # Errors
     /// If this player may not, or the match is not paused.
     pub fn resume(&mut self) -> Result<(), Fault> {
-        if let Self::Local(local) = self {
-            let now = local.clock.now();
-            local.play.as_mut().ok_or_else(not_begun)?.resume(now);
-            return Ok(());
+        match self {
+            Self::Local(local) => {
+                let now = local.clock.now();
+                local.play.as_mut().ok_or_else(not_begun)?.resume(now);
+                return Ok(());
+            }
+            Self::Watched(watched) => {
+                watched.viewer()?.resume();
+                return Ok(());
+            }
+            _ => {}
         }
         let is_done = online!(self, online => online.resume(), _ => return Err(no_match()));
         if is_done { Ok(()) } else { Err(Fault::phase("there is no pause that this player may end now")) }
@@ -111,6 +156,7 @@ impl<G: Game<Snapshot = State>, C: Datagrams> Part<G, C> {
     pub fn leave(&mut self) -> Result<(), Fault> {
         match self {
             Self::Local(local) => local.leave(),
+            Self::Watched(watched) => watched.leave(),
             _ => online!(self, online => online.leave(), _ => return Err(no_match())),
         }
         Ok(())
@@ -121,8 +167,10 @@ impl<G: Game<Snapshot = State>, C: Datagrams> Part<G, C> {
     /// # Errors
     /// If none has been played, or it is not over.
     pub fn rematch(&mut self) -> Result<(), Fault> {
-        if let Self::Local(local) = self {
-            return local.rematch();
+        match self {
+            Self::Local(local) => return local.rematch(),
+            Self::Watched(watched) => return watched.next(),
+            _ => {}
         }
         let is_asked = online!(self, online => online.rematch(), _ => return Err(no_match()));
         if is_asked {
@@ -142,6 +190,7 @@ impl<G: Game<Snapshot = State>, C: Datagrams> Part<G, C> {
             // Nobody waits on a clock of the caller's.
             Self::On(_, Some(_)) => Ok(()),
             Self::On(online, None) => online.close(),
+            Self::Watched(watched) => watched.close(),
             Self::Local(mut local) => {
                 local.leave();
                 while local.turn(false).now != NowCode::Finished {}

@@ -4,11 +4,16 @@ use super::fault::Fault;
 use super::mailbox::Mailbox;
 use super::part::{Part, no_match, not_begun, online};
 use super::state::State;
+use super::watched::Watched;
 use rebout::net::Datagrams;
 use rebout::replay::{Playback, Recording};
-use rebout::{Agreed, Fields, Frame, Game, Offline, PeerInfo, PlayerKey, Session, Stats};
+use rebout::{Agreed, BroadcastStats, Fields, Frame, Game, Offline, PeerInfo, PlayerKey, Session, Stats};
 use std::path::Path;
 use std::time::Duration;
+
+fn no_mailbox() -> Fault {
+    Fault::phase("only a match on a transport without callbacks takes its datagrams by hand")
+}
 
 impl<G: Game<Snapshot = State>, C: Datagrams> Part<G, C> {
     /// The queues of a transport without a socket.
@@ -18,9 +23,8 @@ impl<G: Game<Snapshot = State>, C: Datagrams> Part<G, C> {
     pub fn mailbox(&self) -> Result<&Mailbox, Fault> {
         match self {
             Self::On(_, Some(mailbox)) => Ok(mailbox),
-            _ => {
-                Err(Fault::phase("only a match on a transport without callbacks takes its datagrams by hand"))
-            }
+            Self::Watched(watched) => watched.mailbox().ok_or_else(no_mailbox),
+            _ => Err(no_mailbox()),
         }
     }
 
@@ -49,7 +53,63 @@ impl<G: Game<Snapshot = State>, C: Datagrams> Part<G, C> {
     /// # Errors
     /// Without an online match.
     pub fn progress(&self) -> Result<String, Fault> {
-        online!(self, online => Ok(online.progress()), _ => Err(no_match()))
+        match self {
+            Self::Watched(watched) => Ok(watched.progress()),
+            _ => online!(self, online => Ok(online.progress()), _ => Err(no_match())),
+        }
+    }
+
+    /// The text for spectators, of a player or of a spectator that serves others.
+    ///
+    /// # Errors
+    /// If nobody is let in to watch.
+    pub fn share_to_watch(&self) -> Result<String, Fault> {
+        match self {
+            Self::Watched(watched) => watched.share(),
+            _ => online!(self, online => online.share_to_watch(), _ => return Err(no_match())),
+        }
+        .ok_or_else(|| {
+            Fault::phase("nobody is let in to watch: set options.max_spectators of a host by invite")
+        })
+    }
+
+    /// The counters of those who watch, and whether they have received everything.
+    ///
+    /// # Errors
+    /// If nobody is let in to watch.
+    pub fn audience(&self) -> Result<(BroadcastStats, bool), Fault> {
+        match self {
+            Self::Watched(watched) => watched.served().map(|stats| (stats, false)),
+            _ => online!(self, online => {
+                online.spectators().map(|stats| (stats, online.spectators_have_all()))
+            }, _ => return Err(no_match())),
+        }
+        .ok_or_else(|| Fault::phase("nobody is let in to watch"))
+    }
+
+    /// The match of others that is watched.
+    ///
+    /// # Errors
+    /// If none is.
+    pub fn watched(&mut self) -> Result<&mut Watched<G, C>, Fault> {
+        match self {
+            Self::Watched(watched) => Ok(watched),
+            _ => Err(Fault::phase("no match of others is watched: call rebout_watch first")),
+        }
+    }
+
+    /// Sets what is watched to a frame.
+    ///
+    /// # Errors
+    /// If nothing is.
+    pub fn seek(&mut self, frame: Frame) -> Result<(), Fault> {
+        match self {
+            Self::Watched(watched) => watched.seek(frame),
+            _ => {
+                self.playback()?.seek(frame);
+                Ok(())
+            }
+        }
     }
 
     /// The facts about the other machine.
@@ -85,6 +145,10 @@ impl<G: Game<Snapshot = State>, C: Datagrams> Part<G, C> {
     /// # Errors
     /// If the two machines have not agreed.
     pub fn names(&self) -> Result<[String; 2], Fault> {
+        if let Self::Watched(_) = self {
+            let names = &self.recorded()?.header().names;
+            return Ok([&names[0], &names[1]].map(|name| rebout::shown(name).to_string()));
+        }
         self.agreed()?;
         Ok(online!(self, online => online.names(), _ => None).unwrap_or_default())
     }
@@ -108,6 +172,7 @@ impl<G: Game<Snapshot = State>, C: Datagrams> Part<G, C> {
         match self {
             Self::Local(local) => local.play.as_ref().map(|play| [play.current(); 2]),
             Self::Playback(playback) => Some([playback.frame(); 2]),
+            Self::Watched(watched) => watched.shown().map(|viewer| [viewer.frame(), viewer.newest()]),
             Self::Recording(_) | Self::Empty => return Err(no_match()),
             _ => online!(self, online => online.session().map(of), _ => None),
         }
@@ -155,6 +220,9 @@ impl<G: Game<Snapshot = State>, C: Datagrams> Part<G, C> {
         match self {
             Self::Recording(recording) => Ok(recording),
             Self::Playback(playback) => Ok(playback.recording()),
+            Self::Watched(watched) => watched
+                .recording()
+                .ok_or_else(|| Fault::phase("there is no match to see yet: wait for REBOUT_NOW_BEGIN")),
             _ => Err(Fault::phase("no recording is open: call rebout_replay_open first")),
         }
     }

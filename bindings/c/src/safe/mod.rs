@@ -6,6 +6,7 @@
 //! | `input` | inputs as 64 bits |
 //! | `part`, `commands`, `facts` | the match of a handle: online, offline, a recording |
 //! | `local` | a match at one machine |
+//! | `watched` | a match of others that is watched |
 //! | `mailbox`, `clock` | a transport and a clock that the caller drives |
 //! | `turn`, `codes` | the next thing to do, in the numbers of C |
 //! | `trial` | the sync test and the stress test |
@@ -24,3 +25,4 @@ pub mod part;
 pub mod state;
 pub mod trial;
 pub mod turn;
+pub mod watched;

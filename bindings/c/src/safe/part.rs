@@ -6,6 +6,7 @@ use super::local::Local;
 use super::mailbox::{Link, Mailbox};
 use super::state::State;
 use super::turn::Turn;
+use super::watched::Watched;
 use rebout::net::Datagrams;
 use rebout::replay::{Playback, Recording};
 use rebout::{Advanced, Config, CueEvent, Frame, Game, Input, Inputs, Offline, Online, Session};
@@ -20,6 +21,8 @@ pub enum Part<G: Game<Snapshot = State>, C> {
     Udp(Box<Online<State>>),
     /// Online, on a transport of the caller's; with its mailbox, if it has one.
     On(Box<Online<State, Link<C>>>, Option<Mailbox>),
+    /// Of others, watched while it is played.
+    Watched(Box<Watched<G, C>>),
     /// At this machine.
     Local(Box<Local>),
     /// A recording that was opened.
@@ -47,7 +50,8 @@ pub(super) fn no_match() -> Fault {
 }
 
 /// The answer to a call that needs a match that has begun.
-pub(super) fn not_begun() -> Fault {
+#[must_use]
+pub fn not_begun() -> Fault {
     Fault::phase("the match has not begun: call rebout_start at REBOUT_NOW_BEGIN first")
 }
 
@@ -80,18 +84,34 @@ impl<G: Game<Snapshot = State>, C: Datagrams> Part<G, C> {
         if blocks && self.mailbox().is_ok() {
             return Err(Fault::phase("rebout_wait needs a clock that goes on by itself: call rebout_poll"));
         }
-        let now = online!(self, online => if blocks { online.wait() } else { online.poll() }, _ => {
-            let Self::Local(local) = self else { return Err(no_match()) };
-            return Ok(local.turn(blocks));
-        });
-        now.map(Turn::from).map_err(|error| Fault::new(Status::Transport, error))
+        let turn = match self {
+            Self::Local(local) => Ok(local.turn(blocks)),
+            Self::Watched(watched) => watched.turn(blocks),
+            _ => {
+                let now = online!(self, online => if blocks { online.wait() } else { online.poll() }, _ => {
+                    return Err(no_match());
+                });
+                now.map(Turn::from)
+            }
+        };
+        turn.map_err(|error| Fault::new(Status::Transport, error))
     }
 
-    /// Begins the match. The game is in its first state.
+    /// Begins the match. The game is in its first state. It comes back to be lent for each frame, unless the match is watched.
     ///
     /// # Errors
-    /// If the two machines have not agreed, or the match has begun.
-    pub fn start(&mut self, game: &G) -> Result<(), Fault> {
+    /// The game, and why: the two machines have not agreed, or the match has begun.
+    pub fn start(&mut self, game: G) -> Result<Option<G>, (G, Fault)> {
+        if let Self::Watched(watched) = self {
+            return watched.start(game).map(|()| None);
+        }
+        match self.begin(&game) {
+            Ok(()) => Ok(Some(game)),
+            Err(fault) => Err((game, fault)),
+        }
+    }
+
+    fn begin(&mut self, game: &G) -> Result<(), Fault> {
         let begun = || Fault::phase("the match has begun already");
         if let Self::Local(local) = self {
             return if local.play.is_some() { Err(begun()) } else { local.start(game) };
@@ -117,12 +137,8 @@ impl<G: Game<Snapshot = State>, C: Datagrams> Part<G, C> {
         if let Self::Local(local) = self {
             return local.advance(game, Inputs(inputs)).ok_or_else(not_begun);
         }
-        online!(self, online => {
-            if online.session().is_none() {
-                return Err(not_begun());
-            }
-            Ok(online.advance(game, inputs[0]))
-        }, _ => Err(no_match()))
+        // A machine that comes back has no session until it has stepped the match so far.
+        online!(self, online => Ok(online.advance(game, inputs[0])), _ => Err(no_match()))
     }
 
     /// Steps the game ahead of the match, hands it to `draw`, and puts it back.
@@ -167,6 +183,7 @@ impl<G: Game<Snapshot = State>, C> fmt::Debug for Part<G, C> {
             Self::Empty => "Empty",
             Self::Udp(_) => "Udp",
             Self::On(..) => "On",
+            Self::Watched(_) => "Watched",
             Self::Local(_) => "Local",
             Self::Recording(_) => "Recording",
             Self::Playback(_) => "Playback",

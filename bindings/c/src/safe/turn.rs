@@ -26,6 +26,8 @@ pub struct Turn {
     pub frame: u32,
     /// The frame up to which a mended match was stepped again.
     pub to_frame: u32,
+    /// Whether the match was resumed from the other machine's log alone.
+    pub is_from_their_log: bool,
     /// The checksum here.
     pub ours: u32,
     /// The checksum on the peer.
@@ -119,6 +121,7 @@ impl From<Finish> for Turn {
             Finish::Played(verdict) => Self { finish: FinishCode::Played, ..turn.judged(verdict) },
             Finish::Ended(reason) => Self { finish: FinishCode::Ended, ..turn.ended(reason) },
             Finish::Refused(_) => Self { finish: FinishCode::Refused, ..turn },
+            Finish::NotResumed(_) => Self { finish: FinishCode::NotResumed, ..turn },
             _ => Self { finish: FinishCode::Unreached, ..turn },
         }
     }
@@ -126,13 +129,14 @@ impl From<Finish> for Turn {
 
 impl Turn {
     fn judged(self, verdict: Verdict) -> Self {
+        let is_from_their_log = matches!(verdict, Verdict::Agreed { from_their_log: true, .. });
         let (verdict, frame, ours, theirs) = match verdict {
             Verdict::Agreed { frame, checksum, .. } => (VerdictCode::Agreed, frame, checksum, checksum),
             Verdict::Differs { frame, ours, theirs } => (VerdictCode::Differs, frame, ours, theirs),
             Verdict::Unconfirmed { frame, checksum } => (VerdictCode::Unconfirmed, frame, checksum, 0),
             _ => return self,
         };
-        Self { verdict, frame: frame.0, ours, theirs, ..self }
+        Self { verdict, frame: frame.0, ours, theirs, is_from_their_log, ..self }
     }
 
     pub(super) fn ended(self, reason: Reason) -> Self {

@@ -58,6 +58,8 @@ pub(crate) struct Args {
     terms: Box<CAgreed>,
     stats: Box<CStats>,
     info: Box<CReplay>,
+    watch: Box<CWatch>,
+    audience: Box<CAudience>,
     sync: Box<SyncTestPlan>,
     stress: Box<CStressPlan>,
     numbers: [u64; 64],
@@ -84,6 +86,8 @@ impl Args {
             terms: sized(),
             stats: sized(),
             info: sized(),
+            watch: sized(),
+            audience: sized(),
             sync,
             stress,
             numbers: [0; 64],
@@ -176,6 +180,23 @@ pub(crate) fn call(
             48 => ("rebout_stress", rebout_stress(handle, or_null(&raw mut *args.stress, nulls))),
             49 => ("rebout_report", rebout_report(handle, out)),
             50 => ("rebout_player_key", rebout_player_key(handle, 1, numbers.cast(), out)),
+            51 => ("rebout_rejoin", rebout_rejoin(handle, options, text)),
+            52 => ("rebout_rejoin_on", rebout_rejoin_on(handle, options, transport, text)),
+            53 => ("rebout_unfinished", rebout_unfinished(handle, text, out)),
+            54 => ("rebout_invite_one", rebout_invite_one(handle, out)),
+            55 => ("rebout_revoke", rebout_revoke(handle, text)),
+            56 => ("rebout_rebind", rebout_rebind(handle, text)),
+            57 => ("rebout_watch", rebout_watch(handle, options, text)),
+            58 => ("rebout_watch_on", rebout_watch_on(handle, options, transport, text)),
+            59 => ("rebout_watch_serve", rebout_watch_serve(handle, options)),
+            60 => ("rebout_watch_another", rebout_watch_another(handle, options, text)),
+            61 => {
+                ("rebout_watch_get_info", rebout_watch_get_info(handle, or_null(&raw mut *args.watch, nulls)))
+            }
+            62 => ("rebout_share_to_watch", rebout_share_to_watch(handle, out)),
+            63 => {
+                ("rebout_get_audience", rebout_get_audience(handle, or_null(&raw mut *args.audience, nulls)))
+            }
             _ => return None,
         }
     };

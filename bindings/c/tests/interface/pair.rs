@@ -25,6 +25,7 @@ pub(crate) struct Numbers {
     pub(crate) verdict: u32,
     pub(crate) frame: u32,
     pub(crate) ours: u32,
+    pub(crate) is_from_their_log: u32,
 }
 
 /// One machine.
@@ -43,9 +44,12 @@ pub(crate) struct Machine {
     pub(crate) paused_frames: u32,
     /// Whether one frame is stepped in another way here.
     pub(crate) is_faulty: bool,
-    inbox: VecDeque<(u64, Vec<u8>)>,
+    /// Whether it comes back into a match, whose first frames it has not confirmed.
+    pub(crate) is_returned: bool,
+    /// Datagrams on their way: when they arrive, and from whom.
+    inbox: VecDeque<(u64, u64, Vec<u8>)>,
     /// Its id on the transport: 1 for the host, 2 for the joiner.
-    id: u64,
+    pub(crate) id: u64,
 }
 
 impl Machine {
@@ -63,59 +67,79 @@ impl Machine {
             clicks: [0; 3],
             paused_frames: 0,
             is_faulty: false,
+            is_returned: false,
             inbox: VecDeque::new(),
             id: 0,
         }
     }
 
-    /// Everything that is due.
-    fn run(&mut self, now: u64) {
+    /// Everything that is due on a transport without callbacks.
+    pub(crate) fn run(&mut self, now: u64) {
+        self.receive(now);
+        self.turns(rebout_poll);
+    }
+
+    /// Takes the time and the datagrams that have arrived.
+    fn receive(&mut self, now: u64) {
+        let handle = self.handle.0;
+        // SAFETY: a live handle and valid arguments.
+        unsafe {
+            assert_eq!(rebout_set_time(handle, now), Status::Ok);
+            while self.inbox.front().is_some_and(|(at, ..)| *at <= now) {
+                let (_, from, datagram) = self.inbox.pop_front().unwrap();
+                rebout_deliver(handle, from, datagram.as_ptr(), datagram.len());
+            }
+        }
+    }
+
+    /// The turns until there is nothing to do.
+    pub(crate) fn turns(&mut self, next: unsafe extern "C" fn(*mut Handle, *mut CTurn) -> Status) {
+        while self.turn(next) {}
+    }
+
+    /// One turn, taken by `next`; whether there may be more to do.
+    pub(crate) fn turn(&mut self, next: unsafe extern "C" fn(*mut Handle, *mut CTurn) -> Status) -> bool {
         let handle = self.handle.0;
         let mut turn = sized::<CTurn>();
         // SAFETY: a live handle and valid arguments.
         unsafe {
-            assert_eq!(rebout_set_time(handle, now), Status::Ok);
-            while self.inbox.front().is_some_and(|(at, _)| *at <= now) {
-                let (_, datagram) = self.inbox.pop_front().unwrap();
-                rebout_deliver(handle, 3 - self.id, datagram.as_ptr(), datagram.len());
-            }
-            loop {
-                assert_eq!(rebout_poll(handle, &raw mut *turn), Status::Ok, "{}", error(handle));
-                let text = CStr::from_ptr(turn.text).to_str().unwrap().to_owned();
-                let bytes = (0..turn.byte_count).map(|at| *turn.bytes.add(at)).collect::<Vec<u8>>();
-                match turn.now {
-                    NowCode::Begin => {
-                        (self.seat, self.first_state) = (turn.seat, bytes);
-                        *self.game = Counters::new(turn.seed);
-                        let mut game = table(&raw mut *self.game);
-                        if self.is_faulty {
-                            game.step = Some(faulty_step);
-                        }
-                        assert_eq!(rebout_start(handle, &raw const game), Status::Ok, "{}", error(handle));
+            assert_eq!(next(handle, &raw mut *turn), Status::Ok, "{}", error(handle));
+            let text = CStr::from_ptr(turn.text).to_str().unwrap().to_owned();
+            let bytes = (0..turn.byte_count).map(|at| *turn.bytes.add(at)).collect::<Vec<u8>>();
+            match turn.now {
+                NowCode::Begin => {
+                    (self.seat, self.first_state) = (turn.seat, bytes);
+                    *self.game = Counters::new(turn.seed);
+                    let mut game = table(&raw mut *self.game);
+                    if self.is_faulty {
+                        game.step = Some(faulty_step);
                     }
-                    NowCode::Frame => self.frame(),
-                    NowCode::Event => {
-                        if turn.event == EventCode::Message {
-                            self.messages.push(bytes);
-                        }
-                        self.events.push((turn.event, text));
-                    }
-                    NowCode::Notice => self.notices.push(text),
-                    NowCode::Guest => assert_eq!(rebout_answer(handle, 1), Status::Ok),
-                    NowCode::Finished => {
-                        let numbers = Numbers {
-                            finish: turn.finish as u32,
-                            verdict: turn.verdict as u32,
-                            frame: turn.frame,
-                            ours: turn.ours,
-                        };
-                        self.over = Some(Over { turn: numbers, text });
-                        return;
-                    }
-                    NowCode::Idle | NowCode::Connecting => return,
+                    assert_eq!(rebout_start(handle, &raw const game), Status::Ok, "{}", error(handle));
                 }
+                NowCode::Frame => self.frame(),
+                NowCode::Event => {
+                    if turn.event == EventCode::Message {
+                        self.messages.push(bytes);
+                    }
+                    self.events.push((turn.event, text));
+                }
+                NowCode::Notice => self.notices.push(text),
+                NowCode::Guest => assert_eq!(rebout_answer(handle, 1), Status::Ok),
+                NowCode::Finished => {
+                    let numbers = Numbers {
+                        finish: turn.finish as u32,
+                        verdict: turn.verdict as u32,
+                        frame: turn.frame,
+                        ours: turn.ours,
+                        is_from_their_log: turn.is_from_their_log,
+                    };
+                    self.over = Some(Over { turn: numbers, text });
+                    return false;
+                }
+                NowCode::Idle | NowCode::Connecting => return false,
             }
         }
+        true
     }
 
     fn frame(&mut self) {
@@ -132,7 +156,11 @@ impl Machine {
                 self.clicks[(*cues.add(at)).change as usize] += 1;
             }
             for at in 0..counts[1] {
-                assert_eq!((*frames.add(at)).frame, self.confirmed);
+                let frame = (*frames.add(at)).frame;
+                if self.is_returned {
+                    (self.is_returned, self.confirmed) = (false, frame);
+                }
+                assert_eq!(frame, self.confirmed);
                 self.confirmed += 1;
             }
         }
@@ -143,6 +171,8 @@ impl Machine {
 /// Two machines, and the time.
 pub(crate) struct Pair {
     pub(crate) machines: [Machine; 2],
+    /// Spectators.
+    pub(crate) others: Vec<Machine>,
     pub(crate) now: u64,
     latency: u64,
 }
@@ -179,16 +209,18 @@ impl Pair {
                 invite.get_or_insert_with(|| CStr::from_ptr(text).to_owned());
             }
         }
-        Self { machines, now: 0, latency: latency_ms * MILLISECOND }
+        Self { machines, others: Vec::new(), now: 0, latency: latency_ms * MILLISECOND }
     }
 
     /// Lets milliseconds pass, until `ends`.
     pub(crate) fn run(&mut self, most_ms: u64, mut ends: impl FnMut(&mut [Machine; 2]) -> bool) {
         for _ in 0..most_ms {
             self.now += MILLISECOND;
-            for at in 0..2 {
-                self.machines[at].run(self.now);
-                self.carry(at);
+            for at in 0..2 + self.others.len() {
+                let machine = self.machines.iter_mut().chain(&mut self.others).nth(at).unwrap();
+                machine.run(self.now);
+                let (handle, id) = (machine.handle.0, machine.id);
+                self.carry(handle, id);
             }
             if ends(&mut self.machines) {
                 return;
@@ -198,14 +230,36 @@ impl Pair {
         panic!("nothing after {most_ms} ms: {ends:?}");
     }
 
+    /// Lets a millisecond pass, and hands each turn to `look`, with the number of its machine.
+    pub(crate) fn pass(&mut self, mut look: impl FnMut(usize, &mut Machine, &CTurn)) {
+        self.now += MILLISECOND;
+        for at in 0..2 {
+            let machine = &mut self.machines[at];
+            let handle = machine.handle.0;
+            machine.receive(self.now);
+            let mut turn = sized::<CTurn>();
+            loop {
+                // SAFETY: a live handle and a struct.
+                let status = unsafe { rebout_poll(handle, &raw mut *turn) };
+                assert_eq!(status, Status::Ok, "{}", error(handle));
+                look(at, machine, &turn);
+                if matches!(turn.now, NowCode::Idle | NowCode::Connecting | NowCode::Finished) {
+                    break;
+                }
+            }
+            let id = machine.id;
+            self.carry(handle, id);
+        }
+    }
+
     /// Runs until both are over.
     pub(crate) fn finish(&mut self) -> [Over; 2] {
         self.run(60_000, |machines| machines.iter().all(|machine| machine.over.is_some()));
         self.machines.each_mut().map(|machine| machine.over.take().unwrap())
     }
 
-    fn carry(&mut self, at: usize) {
-        let handle = self.machines[at].handle.0;
+    /// Carries what a machine sends. Datagrams to a machine that is gone are lost.
+    fn carry(&mut self, handle: *mut Handle, id: u64) {
         loop {
             let (mut to, mut datagram, mut count) = (0, [0; 1_264], 0);
             // SAFETY: a live handle and a buffer of this size.
@@ -218,9 +272,12 @@ impl Pair {
             if count == 0 {
                 return;
             }
-            assert_eq!(to, 2 - at as u64, "for the other one");
+            assert_ne!(to, id, "to itself");
             let arrives = self.now + self.latency;
-            self.machines[1 - at].inbox.push_back((arrives, datagram[..count].to_vec()));
+            let receiver = self.machines.iter_mut().chain(&mut self.others).find(|machine| machine.id == to);
+            if let Some(machine) = receiver {
+                machine.inbox.push_back((arrives, id, datagram[..count].to_vec()));
+            }
         }
     }
 }
