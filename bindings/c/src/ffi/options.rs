@@ -4,7 +4,7 @@ use super::args::{self, Sized32};
 use crate::safe::fault::Fault;
 use rebout::{
     BroadcastConfig, Buttons, Config, ConnectOptions, FrameRate, OnDesync, Options, Player, PlayerKey,
-    Prediction, Randomness, RelayPolicy, Saving,
+    Prediction, Randomness, Saving,
 };
 use std::ffi::c_char;
 use std::net::SocketAddr;
@@ -383,7 +383,7 @@ pub(super) unsafe fn read(options: *const COptions) -> Result<Chosen, Fault> {
         connect = connect.rendezvous(server);
     }
     if let Some(server) = text(given.stun, "options->stun")? {
-        connect = connect.stun(server);
+        connect = asking(connect, server)?;
     }
     if let Some(file) = text(given.authorities, "options->authorities")? {
         connect = trusting(connect, file)?;
@@ -496,12 +496,7 @@ fn access_of(given: &COptions) -> Result<ConnectOptions, Fault> {
         }
         connect = connect.port(narrow(given.port, "port")?);
     }
-    let policies = [RelayPolicy::Allow, RelayPolicy::Never, RelayPolicy::Only];
-    connect = connect.relay(choice(given.relay, &policies, "relay")?);
-    connect = connect.port_mapping(switch(given.port_mapping, "port_mapping")?);
-    if switch(given.leave_addresses_out, "leave_addresses_out")? {
-        connect = connect.leave_addresses_out();
-    }
+    connect = routers_of(connect, given)?;
     if given.invite_valid_secs != 0 {
         connect = connect.invites_valid_for(Duration::from_secs(given.invite_valid_secs.into()));
     }
@@ -511,6 +506,43 @@ fn access_of(given: &COptions) -> Result<ConnectOptions, Fault> {
     Ok(connect)
 }
 
+/// The ways through routers.
+#[cfg(feature = "nat")]
+fn routers_of(mut connect: ConnectOptions, given: &COptions) -> Result<ConnectOptions, Fault> {
+    let policies = [rebout::RelayPolicy::Allow, rebout::RelayPolicy::Never, rebout::RelayPolicy::Only];
+    connect = connect.relay(choice(given.relay, &policies, "relay")?);
+    connect = connect.port_mapping(switch(given.port_mapping, "port_mapping")?);
+    if switch(given.leave_addresses_out, "leave_addresses_out")? {
+        connect = connect.leave_addresses_out();
+    }
+    Ok(connect)
+}
+
+/// A relay is never used, and no router is asked for a port; wishes that need more are refused.
+#[cfg(not(feature = "nat"))]
+fn routers_of(connect: ConnectOptions, given: &COptions) -> Result<ConnectOptions, Fault> {
+    if given.relay == Relay::Only as u32 || given.leave_addresses_out != 0 {
+        return Err(unsupported("nat"));
+    }
+    Ok(connect)
+}
+
+#[cfg(feature = "nat")]
+fn asking(connect: ConnectOptions, server: &str) -> Result<ConnectOptions, Fault> {
+    Ok(connect.stun(server))
+}
+
+#[cfg(not(feature = "nat"))]
+fn asking(_: ConnectOptions, _: &str) -> Result<ConnectOptions, Fault> {
+    Err(unsupported("nat"))
+}
+
+#[cfg(not(feature = "tls"))]
+fn unsupported(feature: &str) -> Fault {
+    let text = format_args!("this library was built without the feature {feature}");
+    Fault::new(crate::safe::codes::Status::Unsupported, text)
+}
+
 #[cfg(feature = "tls")]
 fn trusting(connect: ConnectOptions, file: &str) -> Result<ConnectOptions, Fault> {
     Ok(connect.trust_authorities_in(file))
@@ -518,5 +550,5 @@ fn trusting(connect: ConnectOptions, file: &str) -> Result<ConnectOptions, Fault
 
 #[cfg(not(feature = "tls"))]
 fn trusting(_: ConnectOptions, _: &str) -> Result<ConnectOptions, Fault> {
-    Err(Fault::new(crate::safe::codes::Status::Unsupported, "this library was built without the feature tls"))
+    Err(unsupported("tls"))
 }

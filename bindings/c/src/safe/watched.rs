@@ -100,10 +100,11 @@ impl<G: Game<Snapshot = State>, C: Datagrams> Watched<G, C> {
             return Ok(ended(Reason::LeftHere));
         }
         let spectator = source!(&self.source, watch => watch.spectator());
-        if matches!(self.stage, Stage::Waiting) && self.shown_before != Some(spectator.match_number()) {
-            if let Ok(recording) = Recording::open(spectator.bytes().to_vec()) {
-                self.stage = Stage::Ready(Box::new(recording));
-            }
+        if matches!(self.stage, Stage::Waiting)
+            && self.shown_before != Some(spectator.match_number())
+            && let Ok(recording) = Recording::open(spectator.bytes().to_vec())
+        {
+            self.stage = Stage::Ready(Box::new(recording));
         }
         Ok(match &mut self.stage {
             Stage::Waiting => match spectator.state() {
