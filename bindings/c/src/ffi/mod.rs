@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `handle` | the handle: one call at a time, no panic into C, the text of the last error |
 //! | `args` | pointers of the caller, read |
+//! | `features` | the options of spectators, and those that need a feature of the library |
 //! | `options`, `game`, `transport`, `log` | the options; the callbacks of a game, of a transport and of a log |
 //! | `connect`, `play`, `facts`, `mailbox` | the functions of a match |
 //! | `watch` | watching a match of others, and being watched |
@@ -13,6 +14,7 @@
 mod args;
 pub mod connect;
 pub mod facts;
+mod features;
 pub mod game;
 pub mod handle;
 pub mod log;

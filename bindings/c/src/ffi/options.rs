@@ -1,6 +1,7 @@
 //! The options of a match.
 
 use super::args::{self, Sized32};
+use super::features::{asking, routers_of, spectators_of, trusting};
 use crate::safe::fault::Fault;
 use rebout::{
     BroadcastConfig, Buttons, Config, ConnectOptions, FrameRate, OnDesync, Options, Player, PlayerKey,
@@ -305,19 +306,19 @@ impl Chosen {
 }
 
 /// A number that fits a narrower type.
-fn narrow<T: TryFrom<u32>>(value: u32, name: &str) -> Result<T, Fault> {
+pub(super) fn narrow<T: TryFrom<u32>>(value: u32, name: &str) -> Result<T, Fault> {
     T::try_from(value)
         .map_err(|_| Fault::invalid(format_args!("options->{name} is {value}, which is too much")))
 }
 
 /// One of a few choices.
-fn choice<T: Copy>(value: u32, choices: &[T], name: &str) -> Result<T, Fault> {
+pub(super) fn choice<T: Copy>(value: u32, choices: &[T], name: &str) -> Result<T, Fault> {
     let chosen = choices.get(value as usize).copied();
     chosen.ok_or_else(|| Fault::invalid(format_args!("options->{name} is {value}, which is no choice")))
 }
 
 /// A switch: 0 or 1.
-fn switch(value: u32, name: &str) -> Result<bool, Fault> {
+pub(super) fn switch(value: u32, name: &str) -> Result<bool, Fault> {
     choice(value, &[false, true], name)
 }
 
@@ -460,26 +461,6 @@ fn config_of(given: &COptions) -> Result<Config, Fault> {
     Ok(config)
 }
 
-/// Who may watch.
-fn spectators_of(given: &COptions) -> Result<Option<BroadcastConfig>, Fault> {
-    let delay = Duration::from_millis(given.watch_delay_ms.into());
-    if delay > BroadcastConfig::MAX_DELAY {
-        let most = BroadcastConfig::MAX_DELAY.as_millis();
-        return Err(Fault::invalid(format_args!(
-            "options->watch_delay_ms is {}, more than {most}",
-            delay.as_millis()
-        )));
-    }
-    let config = BroadcastConfig {
-        max_spectators: narrow::<u8>(given.max_spectators, "max_spectators")?.into(),
-        delay,
-        bits_per_second: given.watch_bits_per_second,
-        chat: switch(given.watch_messages, "watch_messages")?,
-        ..BroadcastConfig::default()
-    };
-    Ok((config.max_spectators > 0).then_some(config))
-}
-
 /// Who may join, and by which ways, as far as numbers say it.
 fn access_of(given: &COptions) -> Result<ConnectOptions, Fault> {
     let ways = [
@@ -504,51 +485,4 @@ fn access_of(given: &COptions) -> Result<ConnectOptions, Fault> {
         connect = connect.randomness(Randomness::Seeded(given.entropy));
     }
     Ok(connect)
-}
-
-/// The ways through routers.
-#[cfg(feature = "nat")]
-fn routers_of(mut connect: ConnectOptions, given: &COptions) -> Result<ConnectOptions, Fault> {
-    let policies = [rebout::RelayPolicy::Allow, rebout::RelayPolicy::Never, rebout::RelayPolicy::Only];
-    connect = connect.relay(choice(given.relay, &policies, "relay")?);
-    connect = connect.port_mapping(switch(given.port_mapping, "port_mapping")?);
-    if switch(given.leave_addresses_out, "leave_addresses_out")? {
-        connect = connect.leave_addresses_out();
-    }
-    Ok(connect)
-}
-
-/// A relay is never used, and no router is asked for a port; wishes that need more are refused.
-#[cfg(not(feature = "nat"))]
-fn routers_of(connect: ConnectOptions, given: &COptions) -> Result<ConnectOptions, Fault> {
-    if given.relay == Relay::Only as u32 || given.leave_addresses_out != 0 {
-        return Err(unsupported("nat"));
-    }
-    Ok(connect)
-}
-
-#[cfg(feature = "nat")]
-fn asking(connect: ConnectOptions, server: &str) -> Result<ConnectOptions, Fault> {
-    Ok(connect.stun(server))
-}
-
-#[cfg(not(feature = "nat"))]
-fn asking(_: ConnectOptions, _: &str) -> Result<ConnectOptions, Fault> {
-    Err(unsupported("nat"))
-}
-
-#[cfg(not(feature = "tls"))]
-fn unsupported(feature: &str) -> Fault {
-    let text = format_args!("this library was built without the feature {feature}");
-    Fault::new(crate::safe::codes::Status::Unsupported, text)
-}
-
-#[cfg(feature = "tls")]
-fn trusting(connect: ConnectOptions, file: &str) -> Result<ConnectOptions, Fault> {
-    Ok(connect.trust_authorities_in(file))
-}
-
-#[cfg(not(feature = "tls"))]
-fn trusting(_: ConnectOptions, _: &str) -> Result<ConnectOptions, Fault> {
-    Err(unsupported("tls"))
 }

@@ -135,7 +135,7 @@ unsafe extern "C-unwind" fn now(user: *mut c_void) -> u64 {
 }
 
 #[test]
-fn transport_of_callbacks_carries_a_match_and_its_failure_is_told() {
+fn transport_of_callbacks_carries_a_match_and_can_fail() {
     for access in [Access::Invite, Access::Transport] {
         let mut wires = Box::new(Wires::default());
         let plugs = [1, 2].map(|id| Box::new(Plug { wires: &raw mut *wires, id }));
