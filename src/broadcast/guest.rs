@@ -39,7 +39,7 @@ pub(super) struct Guest {
     /// The length of the newest head that it was sent, when, and whether for the first time; and that it has acknowledged.
     head_sent: u32,
     head_known: u32,
-    status_at: Time,
+    status_at: Option<Time>,
     is_repeated: bool,
     /// The longest head of the match that it was ever sent, and the bytes: a WATCH that comes late or twice begins again, and
     /// acknowledgements of what was sent before it are still under way.
@@ -59,7 +59,7 @@ impl Guest {
             sender: None,
             head_sent: 0,
             head_known: 0,
-            status_at: Time::ZERO,
+            status_at: None,
             is_repeated: false,
             head_ever: 0,
             bytes_ever: 0,
@@ -95,7 +95,7 @@ impl Guest {
             (self.head_ever, self.bytes_ever) = (0, 0);
         }
         (self.of, self.has, self.sender) = (of, has, None);
-        (self.head_sent, self.head_known, self.status_at) = (0, 0, Time::ZERO);
+        (self.head_sent, self.head_known, self.status_at) = (0, 0, None);
     }
 
     /// Takes in an acknowledgement; `false` if it names bytes that were never sent.
@@ -111,7 +111,10 @@ impl Guest {
             return true;
         }
         self.head_known = self.head_known.max(ack.head);
-        let trip = if self.is_repeated { REPEAT_AFTER } else { now.since(self.status_at) };
+        let trip = match self.status_at {
+            Some(at) if !self.is_repeated => now.since(at),
+            _ => REPEAT_AFTER,
+        };
         let sender = self.sender.get_or_insert_with(|| Sender::new(now, self.has, trip));
         let end = ack.end();
         if end > sender.next() && end <= self.bytes_ever {
@@ -141,26 +144,25 @@ impl Guest {
             self.watch(head.of, 0);
         }
         self.is_repeated = self.head_sent == len;
-        (self.head_sent, self.status_at) = (len, now);
+        (self.head_sent, self.status_at) = (len, Some(now));
         self.head_ever = self.head_ever.max(len);
     }
 
     fn status_due(&self, head: Option<&Head>) -> Time {
-        match head {
-            Some(head) if head.of != self.of || head.len > self.head_sent => Time::ZERO,
-            Some(head) if head.len > self.head_known => self.status_at + REPEAT_AFTER,
-            _ if self.status_at == Time::ZERO => Time::ZERO,
-            _ => self.status_at + STATUS_AFTER,
-        }
+        self.status_due_for(head.map(|head| (head.of, head.len)))
+    }
+
+    /// When the status of a log of this length is due: at once if it is news, or the first.
+    fn status_due_for(&self, shown: Option<(MatchId, u32)>) -> Time {
+        let (is_new, len) =
+            shown.map_or((false, 0), |(of, len)| (of != self.of || len > self.head_sent, len));
+        let after = if len > self.head_known { REPEAT_AFTER } else { STATUS_AFTER };
+        self.status_at.filter(|_| !is_new).map_or(Time::ZERO, |at| at + after)
     }
 
     /// When something is due, of a log of this length.
     pub(super) fn poll_timeout(&self, shown: Option<(MatchId, u32)>) -> Time {
-        let (is_new, len) =
-            shown.map_or((false, 0), |(of, len)| (of != self.of || len > self.head_sent, len));
-        let after = if len > self.head_known { REPEAT_AFTER } else { STATUS_AFTER };
-        let status_at =
-            if is_new || self.status_at == Time::ZERO { Time::ZERO } else { self.status_at + after };
+        let (status_at, len) = (self.status_due_for(shown), shown.map_or(0, |(_, len)| len));
         let piece_at = self.sender.as_ref().map_or(Time::NEVER, |sender| sender.poll_timeout(len));
         status_at.min(piece_at).min(self.heard_at + SILENT_AFTER)
     }
@@ -228,6 +230,15 @@ mod tests {
         guest.sent_status(at(11_999), None);
         assert_eq!((guest.fault(at(12_000)), guest.poll_timeout(None)), (None, at(12_000)));
         assert_eq!(guest.fault(at(12_001)), Some(Bye::Silent));
+    }
+
+    #[test]
+    fn wait_at_time_zero_is_repeated_after_two_seconds_only() {
+        let mut guest = Guest::new(at(0), ([192, 0, 2, 7], 1).into());
+        assert_eq!((guest.poll(at(0), None), guest.poll_timeout(None)), (Some(Due::Status), at(0)));
+        guest.sent_status(at(0), None);
+        assert_eq!((guest.poll(at(0), None), guest.poll_timeout(None)), (None, at(2_000)));
+        assert_eq!((guest.poll(at(1_999), None), guest.poll(at(2_000), None)), (None, Some(Due::Status)));
     }
 
     #[test]
