@@ -10,10 +10,10 @@
 use clap::Parser;
 use games::duel::{Duel, identity};
 use rebout::replay::{Outcome, Recording, Viewer};
-use rebout::{BroadcastConfig, ConnectOptions, Watch, Watching, shown};
+use rebout::{BroadcastConfig, ConnectOptions, Spectator, Watch, Watching, shown};
 use std::fmt::Display;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -49,6 +49,8 @@ fn say(line: &dyn Display) {
 struct Received {
     file: File,
     written: usize,
+    /// The number of the match at its source.
+    number: u32,
     viewer: Option<Viewer<Duel>>,
     /// A recording of another game is checked for its form alone.
     other: Option<Recording>,
@@ -56,7 +58,16 @@ struct Received {
 
 impl Received {
     /// Takes in the signed bytes so far.
-    fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
+    fn take(&mut self, spectator: &Spectator) -> io::Result<()> {
+        let (bytes, number) = (spectator.bytes(), spectator.match_number());
+        if self.written > 0 && number != self.number {
+            // The host came back into its match, and has written the log anew.
+            say(&"receiving the match from its beginning: the host was restarted");
+            self.file.set_len(0)?;
+            self.file.rewind()?;
+            (self.written, self.viewer, self.other) = (0, None, None);
+        }
+        self.number = number;
         let new = bytes.get(self.written..).unwrap_or_default();
         if new.is_empty() {
             return Ok(());
@@ -143,11 +154,11 @@ fn run(cli: &Cli) -> Result<String, (u8, String)> {
     }
     let file = OpenOptions::new().write(true).create_new(true).open(&cli.to);
     let file = file.map_err(|error| bad(&format!("{}: {error}", cli.to.display())))?;
-    let mut received = Received { file, written: 0, viewer: None, other: None };
+    let mut received = Received { file, written: 0, number: 0, viewer: None, other: None };
     let (mut next, mut told) = (1, String::new());
     loop {
         let now = watch.wait(Duration::from_millis(50)).map_err(failed)?;
-        received.take(watch.spectator().bytes()).map_err(failed)?;
+        received.take(watch.spectator()).map_err(failed)?;
         if let Some(viewer) = &mut received.viewer {
             // Bounded, so that the connection stays alive on a slow machine.
             viewer.advance(now, 20_000, |_, _, _| {});
@@ -165,7 +176,8 @@ fn run(cli: &Cli) -> Result<String, (u8, String)> {
             watch.close().map_err(failed)?;
             return Ok(line);
         }
-        if state.is_over() && state != Watching::Complete {
+        let is_silent = state == Watching::Silent && next < cli.invites.len();
+        if state.is_over() || is_silent {
             let Some(invite) = cli.invites.get(next) else { return Err((1, state.to_string())) };
             say(&format_args!("asking another broadcast: {state}"));
             watch.ask_another(&options(cli), invite).map_err(|error| bad(&error))?;

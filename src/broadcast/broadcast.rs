@@ -12,7 +12,7 @@ use crate::protocol::time::{Span, Time};
 use crate::protocol::{Authenticated, ConnectionStep, PeerRole, Protocol};
 use crate::replay::{End, Header, MatchEvent};
 use crate::wire::broadcast::{Bye, Head, PIECE_LEN, Status, ToBroadcast, ToSpectator};
-use crate::{Event, Fields, Player, Session};
+use crate::{Event, Fields, Frame, Inputs, Player, Session};
 use core::time::Duration;
 use std::net::SocketAddr;
 
@@ -56,10 +56,25 @@ impl Broadcast {
         Self::of(Origin::Source(source), config)
     }
 
+    /// The broadcast of a machine that comes back into its match, with the secret of its earlier program, which has shown so many
+    /// matches.
+    pub(crate) fn resumed(config: BroadcastConfig, secret: &[u8; 32], matches: u32) -> Self {
+        let mut broadcast = Self::new(config, secret);
+        if let Origin::Source(source) = &mut broadcast.origin {
+            source.count_on_from(matches);
+        }
+        broadcast
+    }
+
     /// The same with a key that is drawn from the system's random bytes; `None` if it has none.
     #[must_use]
     pub fn with_drawn_key(config: BroadcastConfig) -> Option<Self> {
-        system_bytes().map(|secret| Self::new(config, &secret))
+        Self::draw_secret().map(|secret| Self::new(config, &secret))
+    }
+
+    /// A secret of the system's random bytes.
+    pub(crate) fn draw_secret() -> Option<[u8; 32]> {
+        system_bytes()
     }
 
     /// A broadcast that passes on what a [`Spectator`] receives. The delay of the config does not count here.
@@ -97,6 +112,14 @@ impl Broadcast {
             let _ = recorder.record_session(session);
             track.note(now.into(), delay);
         }
+    }
+
+    /// Records a frame of the match that this machine steps to come back.
+    pub(crate) fn log(&mut self, now: Duration, frame: Frame, inputs: Inputs) {
+        // A frame out of order cannot come.
+        self.note(now, |recorder| {
+            let _ = recorder.record(frame, inputs);
+        });
     }
 
     /// Records an event of the session; `local` is the seat at this machine. A message of the other player counts only if the config
@@ -168,6 +191,14 @@ impl Broadcast {
         match &self.origin {
             Origin::Source(source) => Some(source.key().public()),
             Origin::Relay(_) => None,
+        }
+    }
+
+    /// The number of the newest match.
+    pub(crate) fn matches(&self) -> u32 {
+        match &self.origin {
+            Origin::Source(source) => source.matches(),
+            Origin::Relay(_) => 0,
         }
     }
 

@@ -44,6 +44,15 @@ impl Source {
         &self.key
     }
 
+    /// Numbers its matches behind those of an earlier program: a log that is written anew has a number of its own.
+    pub(super) fn count_on_from(&mut self, matches: u32) {
+        self.matches = matches;
+    }
+
+    pub(super) fn matches(&self) -> u32 {
+        self.matches
+    }
+
     /// Begins the log of a match. `false` if there is no room for it.
     pub(super) fn begin(&mut self, now: Time, header: &Header) -> bool {
         let used: usize = self.tracks.iter().map(Track::len).sum();
@@ -51,7 +60,7 @@ impl Source {
         if self.tracks.len() == MAX_TRACKS {
             return false;
         }
-        self.matches += 1;
+        self.matches = self.matches.saturating_add(1);
         let track = Track::new(now, self.key.match_id(self.matches), header, self.delay, room);
         self.tracks.extend(track);
         self.tracks.back().is_some_and(|track| track.of().number == self.matches)

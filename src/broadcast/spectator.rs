@@ -16,6 +16,8 @@ use std::net::SocketAddr;
 const ASK_AFTER: Span = Span::from_millis(500);
 /// A broadcast that is silent for this long is given up, and so is one whose bytes do not come although it has announced them.
 const SILENT_AFTER: Span = Span::from_secs(10);
+/// A broadcast that falls silent in the middle of a match is asked for this long: the program of its player may come back.
+const ASKED_FOR: Span = Span::from_secs(150);
 /// The longest wait of arrived bytes for their acknowledgement, and the most datagrams that wait.
 const ACK_WITHIN: Span = Span::from_millis(10);
 const ACK_AFTER: u32 = 4;
@@ -37,6 +39,9 @@ pub enum Watching {
     },
     /// Receives a match.
     Receiving,
+    /// The broadcast has fallen silent in the middle of a match. It is asked for two and a half minutes: the program of its player may
+    /// come back.
+    Silent,
     /// The whole match is here.
     Complete,
     /// The broadcast has sent this spectator away, and there is no other one to ask.
@@ -61,6 +66,7 @@ impl fmt::Display for Watching {
             Self::Asking => f.write_str("asking the broadcast"),
             Self::Waiting { .. } => f.write_str("waiting for the match"),
             Self::Receiving => f.write_str("receiving the match"),
+            Self::Silent => f.write_str("the broadcast is silent, and is asked again"),
             Self::Complete => f.write_str("the match is over"),
             Self::Refused(bye) => write!(f, "{bye}"),
             Self::Forged => f.write_str("the broadcast sent a match that its source has not signed"),
@@ -85,6 +91,8 @@ pub struct Spectator {
     forged: u64,
     signatures: Bucket,
     timers: Timers,
+    /// How long the broadcast was silent on earlier connections to it.
+    silent_before: Span,
     is_leaving: bool,
 }
 
@@ -117,6 +125,7 @@ impl Spectator {
             forged: 0,
             signatures: Bucket::per_second(MAX_SIGNATURES),
             timers: Timers::new(now.into()),
+            silent_before: Span::ZERO,
             is_leaving: false,
         }
     }
@@ -138,7 +147,16 @@ impl Spectator {
         }
         self.parents = Parents { addrs: vec![parent], at: 0 };
         (self.state, self.timers) = (Watching::Asking, Timers::new(now.into()));
+        self.silent_before = Span::ZERO;
         self.signatures = Bucket::per_second(MAX_SIGNATURES);
+    }
+
+    /// Asks the same broadcast on a new connection to it, on whose clock it is `now`: the program there may be another one.
+    #[cfg(feature = "udp")]
+    pub(crate) fn ask_anew(&mut self, before: Duration, now: Duration, parent: SocketAddr) {
+        let silent = self.silent_before + Time::from(before).since(self.timers.heard_at);
+        self.move_to(now, parent);
+        self.silent_before = silent;
     }
 
     /// Leaves. The broadcast is told by the next datagram.
@@ -232,11 +250,11 @@ impl Spectator {
             ToSpectator::Wait { millis, status } => {
                 // A match that is received goes on, though its broadcast may have to wait for its own source.
                 self.status = status;
-                if matches!(self.state, Watching::Asking | Watching::Waiting { .. }) {
+                if matches!(self.state, Watching::Asking | Watching::Silent | Watching::Waiting { .. }) {
                     let until = (millis != UNKNOWN_MILLIS)
                         .then(|| Duration::from(now) + Duration::from_millis(millis.into()));
                     self.state = Watching::Waiting { until };
-                    self.timers.ask_at = Time::NEVER;
+                    (self.timers.ask_at, self.timers.progressed_at) = (Time::NEVER, now);
                     self.timers.ack_at = self.timers.ack_at.min(now + ALIVE_AFTER);
                 }
             }
@@ -294,14 +312,38 @@ impl Spectator {
         }
     }
 
-    /// Gives up a broadcast that is silent, or does not send the bytes that it has announced.
+    /// Gives up a broadcast that is silent, or does not send the bytes that it has announced. The last one is asked again if it had a
+    /// match that is not over.
     fn check(&mut self, now: Time) {
-        let is_silent = now.since(self.timers.heard_at) > SILENT_AFTER;
-        let is_behind = self.log.as_ref().is_some_and(Assembly::is_behind);
-        let is_stuck = is_behind && now.since(self.timers.progressed_at) > SILENT_AFTER;
-        if is_silent || is_stuck {
+        let silent_for = now.since(self.timers.heard_at);
+        if silent_for > SILENT_AFTER && self.may_come_back() {
+            if self.state != Watching::Silent {
+                (self.state, self.timers.ask_at, self.timers.ack_at) = (Watching::Silent, now, Time::NEVER);
+            }
+            if self.silent_before + silent_for > ASKED_FOR {
+                self.ask_next(now, Watching::Lost);
+            }
+            return;
+        }
+        let is_stuck = self.is_behind() && now.since(self.timers.progressed_at) > SILENT_AFTER;
+        if silent_for > SILENT_AFTER || is_stuck {
             self.ask_next(now, Watching::Lost);
         }
+    }
+
+    fn is_behind(&self) -> bool {
+        self.log.as_ref().is_some_and(Assembly::is_behind)
+    }
+
+    /// Whether the broadcast has fallen silent in the middle of a match and is asked for again.
+    pub(crate) fn asks_again(&self) -> bool {
+        self.state == Watching::Silent
+    }
+
+    /// Whether the broadcast that is silent may come back: there is no other one, and it had a match that is not over.
+    fn may_come_back(&self) -> bool {
+        let is_last = self.parents.at + 1 == self.parents.addrs.len();
+        is_last && self.log.is_some() && self.state != Watching::Complete
     }
 
     fn watch(&self, buf: &mut [u8]) -> Option<usize> {
@@ -327,7 +369,7 @@ impl Protocol for Spectator {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
         let now = Time::from(now);
         if from == self.parent() && !self.state.is_over() && self.handle(now, datagram).is_some() {
-            self.timers.heard_at = now;
+            (self.timers.heard_at, self.silent_before) = (now, Span::ZERO);
         }
     }
 
@@ -371,10 +413,12 @@ impl Protocol for Spectator {
         if self.is_leaving {
             return Some(Duration::ZERO);
         }
-        let silent_at = self.timers.heard_at + SILENT_AFTER + Span::from_millis(1);
-        let is_behind = self.log.as_ref().is_some_and(Assembly::is_behind);
+        let is_asked_again = self.asks_again();
+        let patience = if is_asked_again { ASKED_FOR - self.silent_before } else { SILENT_AFTER };
+        let silent_at = self.timers.heard_at + patience + Span::from_millis(1);
         let stuck_at = self.timers.progressed_at + SILENT_AFTER + Span::from_millis(1);
-        let given_up_at = if is_behind { silent_at.min(stuck_at) } else { silent_at };
+        let is_stuck_too = self.is_behind() && !is_asked_again;
+        let given_up_at = if is_stuck_too { silent_at.min(stuck_at) } else { silent_at };
         self.timers.ask_at.min(self.timers.ack_at).min(given_up_at).deadline()
     }
 

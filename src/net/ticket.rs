@@ -1,5 +1,6 @@
 //! The file by which a program that was killed comes back into its match: an invite of the other machine and the terms. Its owner alone can read it.
 
+use super::private::{digits, key_of};
 use super::{dated, private};
 use core::fmt;
 use std::io;
@@ -9,6 +10,8 @@ use std::time::{Duration, SystemTime};
 /// The first line of a file.
 const FORMAT: &str = "rebout rejoin 2";
 const EXTENSION: &str = "rejoin";
+/// In the place of a room's secret.
+const NO_ROOM: &str = "-";
 /// The longest file: a path has at most 4,096 bytes on the usual systems.
 const MAX_BYTES: u64 = 8 * 1_024;
 /// The longest recording that is compared with the log of the other machine.
@@ -28,8 +31,54 @@ pub(crate) struct Ticket {
     pub(crate) began_secs: u64,
     /// The policy of this machine about relays, as a word.
     pub(crate) relay: String,
+    /// The keys of its spectators, if it has any.
+    pub(crate) spectators: Option<SpectatorKeys>,
     /// The recording of this machine, if there is one.
     pub(crate) recording: Option<PathBuf>,
+}
+
+/// The keys with which the next program serves the spectators of this one.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct SpectatorKeys {
+    /// The invite to watch, and its private key.
+    pub(crate) invite: String,
+    pub(crate) access: [u8; 32],
+    /// The secret of the broadcast, and its matches so far.
+    pub(crate) broadcast: [u8; 32],
+    pub(crate) matches: u32,
+    /// The secret of the room at the rendezvous, if the invite names one.
+    pub(crate) room: Option<[u8; 32]>,
+    /// The delay of the broadcast, which no later program shortens.
+    pub(crate) delay_millis: u32,
+}
+
+impl fmt::Debug for SpectatorKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SpectatorKeys").field("matches", &self.matches).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for SpectatorKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { invite, access, broadcast, matches, room, delay_millis } = self;
+        let room = room.as_ref().map_or_else(|| NO_ROOM.to_owned(), digits);
+        write!(f, "{invite} {} {} {matches} {room} {delay_millis}", digits(access), digits(broadcast))
+    }
+}
+
+impl SpectatorKeys {
+    fn parse(text: &str) -> Option<Self> {
+        let words: Vec<&str> = text.split(' ').collect();
+        let [invite, access, broadcast, matches, room, delay_millis] = words[..] else { return None };
+        Some(Self {
+            invite: invite.to_owned(),
+            access: key_of(access)?,
+            broadcast: key_of(broadcast)?,
+            matches: matches.parse().ok()?,
+            room: if room == NO_ROOM { None } else { Some(key_of(room)?) },
+            delay_millis: delay_millis.parse().ok()?,
+        })
+    }
 }
 
 impl fmt::Debug for Ticket {
@@ -69,29 +118,37 @@ impl Ticket {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let mut lines = text.lines();
+        let mut lines = text.lines().peekable();
         if lines.next()? != FORMAT {
             return None;
         }
         let mut field = |name: &str| lines.next()?.strip_prefix(name)?.strip_prefix(' ');
-        let ticket = Self {
+        let mut ticket = Self {
             invite: field("invite")?.to_owned(),
             token: u64::from_str_radix(field("token")?, 16).ok()?,
             seed: field("seed")?.parse().ok()?,
             port: field("port")?.parse().ok()?,
             began_secs: field("began")?.parse().ok()?,
             relay: field("relay")?.to_owned(),
-            recording: field("recording").map(PathBuf::from),
+            spectators: None,
+            recording: None,
         };
+        if let Some(line) = lines.next_if(|line| line.starts_with("watch ")) {
+            ticket.spectators = Some(SpectatorKeys::parse(line.strip_prefix("watch ")?)?);
+        }
+        ticket.recording = lines.next().and_then(|line| line.strip_prefix("recording ")).map(PathBuf::from);
         Some(ticket)
     }
 }
 
 impl fmt::Display for Ticket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { invite, token, seed, port, began_secs, relay, recording } = self;
+        let Self { invite, token, seed, port, began_secs, relay, spectators, recording } = self;
         writeln!(f, "{FORMAT}\ninvite {invite}\ntoken {token:016x}\nseed {seed}")?;
         writeln!(f, "port {port}\nbegan {began_secs}\nrelay {relay}")?;
+        if let Some(spectators) = spectators {
+            writeln!(f, "watch {spectators}")?;
+        }
         // A path that is no text, or of two lines, is left out: the match can be resumed without it.
         match recording.as_ref().and_then(|path| path.to_str()).filter(|path| !path.contains('\n')) {
             Some(path) => writeln!(f, "recording {path}"),
@@ -116,6 +173,12 @@ pub(crate) fn newest(folder: &Path, age: Duration) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
+    fn spectators() -> SpectatorKeys {
+        let invite = "rebout:2:0002".to_owned();
+        let (access, broadcast, room) = ([0xA1; 32], [2; 32], Some([4; 32]));
+        SpectatorKeys { invite, access, broadcast, matches: 3, room, delay_millis: 5_000 }
+    }
+
     fn ticket(recording: Option<&str>) -> Ticket {
         Ticket {
             invite: "rebout:2:0001".to_owned(),
@@ -124,6 +187,7 @@ mod tests {
             port: 7_001,
             began_secs: 1_700_000_000,
             relay: "only".to_owned(),
+            spectators: recording.map(|_| spectators()),
             recording: recording.map(PathBuf::from),
         }
     }
@@ -156,8 +220,24 @@ mod tests {
             let without = [&lines[..line], &lines[line + 1..]].concat().join("\n");
             assert_eq!(Ticket::parse(&without), None, "without line {line}");
         }
-        for (good, bad) in [("rejoin 2", "rejoin 1"), ("token 0", "token g"), ("port 7001", "port 70010")] {
+        let replaced = [
+            ("rejoin 2", "rejoin 1"),
+            ("token 0", "token g"),
+            ("port 7001", "port 70010"),
+            (" a1", " a"),
+            (" 3 ", " -3 "),
+            (" 04", " g4"),
+            (" 3 ", " "),
+            (" 5000", " 5s"),
+        ];
+        for (good, bad) in replaced {
+            assert!(text.contains(good), "{good}");
             assert_eq!(Ticket::parse(&text.replace(good, bad)), None, "{bad}");
         }
+        let mut without_room = ticket(None);
+        without_room.spectators = Some(SpectatorKeys { room: None, ..spectators() });
+        assert_eq!(Ticket::parse(&without_room.to_string()), Some(without_room));
+        let shown = format!("{:?}", spectators());
+        assert!(!shown.contains("161") && !shown.contains("0002"), "no key is shown: {shown}");
     }
 }

@@ -2,20 +2,32 @@
 
 use super::now::Finish;
 use super::options::Match;
+use crate::net::ticket::SpectatorKeys;
 use crate::net::{Datagrams, dated};
 use crate::protocol::{ByRole, PeerRole};
 use crate::replay::{End, Header, MatchEvent, Outcome, Winner};
 use crate::{
-    Agreed, Broadcast, BroadcastConfig, BroadcastStats, ConnectError, Connection, Event, Fields, Player,
-    Protocol, Session,
+    Agreed, Broadcast, BroadcastConfig, BroadcastStats, ConnectError, Connection, Event, Fields, Frame,
+    Inputs, Player, Protocol, Session,
 };
 use core::time::Duration;
 use std::io;
 
 /// The broadcast of the matches, if the options ask for one.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Audience {
     broadcast: Option<Box<Broadcast>>,
+    /// For the file by which this machine comes back.
+    secret: [u8; 32],
+    access: [u8; 32],
+    room: Option<[u8; 32]>,
+    delay_millis: u32,
+}
+
+impl core::fmt::Debug for Audience {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Audience").field("broadcast", &self.broadcast).finish_non_exhaustive()
+    }
 }
 
 impl Audience {
@@ -25,15 +37,43 @@ impl Audience {
         connection: &mut Connection<D>,
     ) -> Result<Self, ConnectError> {
         let Some(config) = config.filter(|_| connection.is_host()) else { return Ok(Self::default()) };
-        // A shorter delay than the owner wanted would show what it was to hide.
-        if config.delay > BroadcastConfig::MAX_DELAY {
-            return Err(ConnectError::Options { why: "spectators see a match ten minutes late at most" });
-        }
-        let spectators = config.max_spectators.clamp(1, u8::MAX.into()) as u8;
-        let broadcast = Broadcast::with_drawn_key(config).ok_or(ConnectError::Randomness)?;
+        let spectators = places(&config)?;
+        let delay_millis = config.delay.as_millis() as u32;
+        let secret = Broadcast::draw_secret().ok_or(ConnectError::Randomness)?;
+        let broadcast = Broadcast::new(config, &secret);
         let key = broadcast.key().ok_or(ConnectError::Randomness)?;
         connection.admit_spectators(spectators, key)?;
-        Ok(Self { broadcast: Some(Box::new(broadcast)) })
+        let (access, room) = connection.spectator_secrets().ok_or(ConnectError::Randomness)?;
+        Ok(Self { broadcast: Some(Box::new(broadcast)), secret, access, room, delay_millis })
+    }
+
+    /// Lets the spectators of an earlier program of this machine in again.
+    pub(super) fn reopen<D: Datagrams>(
+        config: Option<BroadcastConfig>,
+        connection: &mut Connection<D>,
+        keys: Option<SpectatorKeys>,
+    ) -> Result<Self, ConnectError> {
+        let Some((mut config, keys)) = config.zip(keys) else { return Ok(Self::default()) };
+        config.delay = config.delay.max(Duration::from_millis(keys.delay_millis.into()));
+        let delay_millis = config.delay.as_millis() as u32;
+        connection.readmit_spectators(places(&config)?, &keys)?;
+        let SpectatorKeys { broadcast: secret, access, room, matches, .. } = keys;
+        let broadcast = Broadcast::resumed(config, &secret, matches);
+        Ok(Self { broadcast: Some(Box::new(broadcast)), secret, access, room, delay_millis })
+    }
+
+    /// The keys with which the next program of this machine serves its spectators. `None` if their invite was revoked.
+    pub(super) fn keys<D: Datagrams>(&self, connection: &Connection<D>) -> Option<SpectatorKeys> {
+        let (broadcast, invite) = self.broadcast.as_ref().zip(connection.share_to_watch())?;
+        let &Self { access, room, delay_millis, .. } = self;
+        Some(SpectatorKeys {
+            invite,
+            access,
+            broadcast: self.secret,
+            matches: broadcast.matches(),
+            room,
+            delay_millis,
+        })
     }
 
     /// Runs a protocol, and the broadcast behind it, until a deadline, or polls them.
@@ -81,6 +121,13 @@ impl Audience {
         let is_shown = broadcast.begin(now, &header);
         (!is_shown)
             .then(|| "Spectators do not see this match: too many earlier ones wait for them.".to_owned())
+    }
+
+    /// Records a frame of the log that this machine steps to come back.
+    pub(super) fn log(&mut self, now: Duration, frame: Frame, inputs: Inputs) {
+        if let Some(broadcast) = &mut self.broadcast {
+            broadcast.log(now, frame, inputs);
+        }
     }
 
     #[inline]
@@ -134,6 +181,15 @@ impl Audience {
     pub(super) fn is_received(&self) -> bool {
         self.broadcast.as_ref().is_none_or(|broadcast| broadcast.is_received())
     }
+}
+
+/// The spectators that are let in at once.
+fn places(config: &BroadcastConfig) -> Result<u8, ConnectError> {
+    // A shorter delay than the owner wanted would show what it was to hide.
+    if config.delay > BroadcastConfig::MAX_DELAY {
+        return Err(ConnectError::Options { why: "spectators see a match ten minutes late at most" });
+    }
+    Ok(config.max_spectators.clamp(1, u8::MAX.into()) as u8)
 }
 
 /// Runs a protocol until a deadline, or polls it.

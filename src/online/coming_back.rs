@@ -1,5 +1,6 @@
 //! The calls of an online match that bring a machine back into it.
 
+use super::audience::Audience;
 use super::options::Options;
 use super::rejoin::{self, Rejoin, Returns};
 use super::{Online, Stage};
@@ -56,14 +57,19 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         let config = Resumption::join_config(&self.options.config, &returns.remembered(&self.options.config));
         let lobby = self.connection.lobby(config);
         let lobby = lobby.map_err(|error| ConnectError::Text { why: error.to_string() })?;
+        let spectators = self.options.spectators.clone();
+        match Audience::reopen(spectators, &mut self.connection, returns.spectators()) {
+            Ok(audience) => self.audience = audience,
+            Err(error) => self.notices.push_back(format!("Spectators cannot come back: {error}")),
+        }
         (self.stage, self.rejoin) = (Stage::Meeting(lobby), Rejoin::with(returns));
         Ok(())
     }
 
     /// Keeps the file by which this machine comes back.
     pub(super) fn keep_ticket(&mut self, session: &Session<S>) {
-        let path = self.keeping.path();
-        let notice = self.rejoin.keep(&self.options, &self.connection, session, path);
+        let (path, spectators) = (self.keeping.path(), self.audience.keys(&self.connection));
+        let notice = self.rejoin.keep(&self.options, &self.connection, session, (path, spectators));
         self.notices.extend(notice);
     }
 
@@ -71,13 +77,16 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
     #[cold]
     pub(super) fn look_after_rejoin<G: Game<Snapshot = S>>(&mut self, game: &mut G) {
         let Stage::Playing(session) = &mut self.stage else { return };
-        self.rejoin.look(&self.options, &self.connection, session);
+        if Rejoin::looks(session) {
+            let spectators = self.audience.keys(&self.connection);
+            self.rejoin.look(&self.options, &self.connection, session, spectators);
+        }
         let Some(replay) = self.keeping.replay().filter(|_| self.rejoin.awaits()) else { return };
         let (options, connection) = (&self.options, &mut self.connection);
         if self.rejoin.receive(self.now, options, connection, session, game, replay) {
             self.rejoin.set_awaits(false, connection);
-            let path = self.keeping.path();
-            self.notices.extend(self.rejoin.keep(options, connection, session, path));
+            let kept = (self.keeping.path(), self.audience.keys(connection));
+            self.notices.extend(self.rejoin.keep(options, connection, session, kept));
         }
     }
 }

@@ -3,8 +3,9 @@
 use super::now::Finish;
 use super::options::{Match, NoBroadcast};
 use crate::net::Datagrams;
+use crate::net::ticket::SpectatorKeys;
 use crate::replay::Winner;
-use crate::{Agreed, ConnectError, Connection, Event, Fields, Player, Protocol, Session};
+use crate::{Agreed, ConnectError, Connection, Event, Fields, Frame, Inputs, Player, Protocol, Session};
 use core::time::Duration;
 use std::io;
 
@@ -18,6 +19,20 @@ impl Audience {
     ) -> Result<Self, ConnectError> {
         Ok(Self)
     }
+
+    pub(super) fn reopen<D: Datagrams>(
+        _: Option<NoBroadcast>,
+        _: &mut Connection<D>,
+        _: Option<SpectatorKeys>,
+    ) -> Result<Self, ConnectError> {
+        Ok(Self)
+    }
+
+    pub(super) fn keys<D: Datagrams>(&self, _: &Connection<D>) -> Option<SpectatorKeys> {
+        None
+    }
+
+    pub(super) fn log(&mut self, _: Duration, _: Frame, _: Inputs) {}
 
     #[inline]
     pub(super) fn run<P: Protocol, D: Datagrams>(

@@ -6,7 +6,7 @@
 use super::options::Match;
 #[cfg(feature = "udp")]
 use crate::Invite;
-use crate::net::ticket::Ticket;
+use crate::net::ticket::{SpectatorKeys, Ticket};
 use crate::net::{Datagrams, dated};
 use crate::protocol::{Authenticated, ConnectionStep, PeerRole};
 use crate::replay::{Recording, Remembered, Replay, Resumption, ResumptionError};
@@ -74,7 +74,7 @@ impl Rejoin {
         options: &Match,
         connection: &Connection<D>,
         session: &Session<S>,
-        recording: Option<&Path>,
+        (recording, spectators): (Option<&Path>, Option<SpectatorKeys>),
     ) -> Option<String> {
         let began_secs = self.began_secs();
         self.forget();
@@ -92,6 +92,7 @@ impl Rejoin {
             port: connection.port(),
             began_secs,
             relay: connection.relay_word().to_owned(),
+            spectators,
             recording: recording.and_then(Ticket::recording_at),
         };
         match ticket.write_in(folder) {
@@ -109,22 +110,28 @@ impl Rejoin {
         before.map_or_else(dated::secs, |ticket| ticket.began_secs)
     }
 
-    /// Rewrites the ticket if the other machine has another address by now.
+    /// Whether the ticket is looked at again in this frame.
+    pub(super) fn looks<S: Fields>(session: &Session<S>) -> bool {
+        session.current().0.is_multiple_of(LOOK_EVERY_FRAMES)
+    }
+
+    /// Rewrites the ticket if the other machine has another address by now, or the invite to watch has changed.
     pub(super) fn look<S: Fields, D: Datagrams>(
         &mut self,
         options: &Match,
         connection: &Connection<D>,
         session: &Session<S>,
+        spectators: Option<SpectatorKeys>,
     ) {
-        if !session.current().0.is_multiple_of(LOOK_EVERY_FRAMES) {
-            return;
-        }
         let (Some(Kept { key, ticket, path }), Some(folder)) = (&mut self.kept, &options.rejoin_in) else {
             return;
         };
         let invite = connection.rejoin_text(key.0, session.peer());
-        let Some(invite) = invite.filter(|invite| *invite != ticket.invite) else { return };
-        ticket.invite = invite;
+        let invite = invite.unwrap_or_else(|| ticket.invite.clone());
+        if invite == ticket.invite && spectators == ticket.spectators {
+            return;
+        }
+        (ticket.invite, ticket.spectators) = (invite, spectators);
         // The old file stays good until the new one is there.
         if let Ok(new) = ticket.write_in(folder) {
             dated::remove(&core::mem::replace(path, new));
@@ -193,6 +200,7 @@ impl Rejoin {
                     if let Some(before) = self.came_by.replace(*key) {
                         connection.close_rejoin_room(before.0);
                     }
+                    connection.become_host();
                     true
                 }
                 _ => false,
@@ -241,6 +249,11 @@ impl Returns {
     pub(super) fn new(ticket: Ticket, file: PathBuf) -> Self {
         let own = ticket.read_recording().and_then(|file| Recording::open(file).ok());
         Self { ticket, file, own }
+    }
+
+    /// The keys of the spectators that the earlier program had.
+    pub(super) fn spectators(&self) -> Option<SpectatorKeys> {
+        self.ticket.spectators.clone()
     }
 
     /// What this machine knows of the match now.

@@ -70,9 +70,13 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
     #[cold]
     pub(super) fn catch_up<G: Game<Snapshot = S>>(&mut self, game: &mut G) -> Advanced {
         let Stage::Returning(returning) = &mut self.stage else { return Advanced::Ended };
-        let (connection, keeping) = (&self.connection, &mut self.keeping);
-        let until = connection.now() + MAX_TIME;
-        if !returning.step(game, || connection.now() >= until, |frame, inputs| keeping.log(frame, inputs)) {
+        let (connection, keeping, audience) = (&self.connection, &mut self.keeping, &mut self.audience);
+        let now = connection.now();
+        let log = |frame, inputs| {
+            keeping.log(frame, inputs);
+            audience.log(now, frame, inputs);
+        };
+        if !returning.step(game, || connection.now() >= now + MAX_TIME, log) {
             return Advanced::Stalled;
         }
         let over = Stage::Over(Finish::Ended(crate::Reason::LeftHere), None);

@@ -244,6 +244,12 @@ impl<S: Fields, D: Datagrams> Online<S, D> {
         // A simulation draws other numbers for each match.
         config.lobby.entropy = config.lobby.entropy.map(|entropy| entropy.wrapping_add(self.matches));
         config.timeouts.join_timeout = REMATCH_TIMEOUT;
+        // The host may be another machine than before, if one came back: seats and the first state stay.
+        if let Some(Agreed { seat, first_state, .. }) = self.agreed() {
+            let limit = first_state.len() as u32;
+            config.lobby.first_state_limit = config.lobby.first_state_limit.max(limit);
+            (config.lobby.seat, config.lobby.first_state) = (*seat, first_state.clone());
+        }
         self.stage = match self.connection.lobby(config) {
             Ok(lobby) => Stage::Meeting(lobby),
             Err(error) => Stage::Over(Finish::Refused(error), None),

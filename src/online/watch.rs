@@ -11,6 +11,9 @@ use std::io;
 
 /// How long a LEAVE may take.
 const LINGER: Duration = Duration::from_millis(500);
+/// The time after which a host that does not answer is asked on another connection.
+#[cfg(feature = "udp")]
+const AGAIN_AFTER: Duration = Duration::from_secs(10);
 /// The longest wait while two sockets are served.
 const SLICE: Duration = Duration::from_millis(4);
 
@@ -35,6 +38,19 @@ pub struct Watch<D = Usual> {
     spectator: Spectator,
     serving: Option<(Connection<D>, Broadcast)>,
     now: Duration,
+    #[cfg(feature = "udp")]
+    again: Option<Again<D>>,
+}
+
+/// How the host is reached on another connection: its program may end in the middle of a match and come back.
+#[derive(Debug)]
+#[cfg(feature = "udp")]
+struct Again<D> {
+    options: ConnectOptions,
+    text: String,
+    join: fn(&ConnectOptions, &str) -> Result<Connection<D>, ConnectError>,
+    /// When a host that is asked again gets another connection.
+    at: Duration,
 }
 
 #[cfg(feature = "udp")]
@@ -44,7 +60,14 @@ impl Watch {
     /// # Errors
     /// As [`Connection::join`], and an invite to play.
     pub fn join(options: &ConnectOptions, text: &str) -> Result<Self, ConnectError> {
-        Self::on(Connection::join(options, text)?)
+        let mut watch = Self::on(Connection::join(options, text)?)?;
+        watch.set_again(options, text);
+        Ok(watch)
+    }
+
+    fn set_again(&mut self, options: &ConnectOptions, text: &str) {
+        let (options, text) = (options.clone(), text.to_owned());
+        self.again = Some(Again { options, text, join: Connection::join, at: Duration::ZERO });
     }
 
     /// Serves others at a UDP socket of its own, with their own invite: [`share`](Self::share).
@@ -60,7 +83,9 @@ impl Watch {
     /// # Errors
     /// As [`join`](Self::join), and an invite to the match of another source.
     pub fn ask_another(&mut self, options: &ConnectOptions, text: &str) -> Result<(), ConnectError> {
-        self.move_to(Connection::join(options, text)?)
+        self.move_to(Connection::join(options, text)?)?;
+        self.set_again(options, text);
+        Ok(())
     }
 }
 
@@ -73,7 +98,14 @@ impl<D: Datagrams> Watch<D> {
         let (target, key) = watched(&connection)?;
         let now = connection.now();
         let spectator = Spectator::new(now, key, target);
-        Ok(Self { connection, spectator, serving: None, now })
+        Ok(Self {
+            connection,
+            spectator,
+            serving: None,
+            now,
+            #[cfg(feature = "udp")]
+            again: None,
+        })
     }
 
     /// Serves others on a connection of your own, which hosts by invite.
@@ -106,7 +138,27 @@ impl<D: Datagrams> Watch<D> {
         self.now = connection.now();
         self.spectator.move_to(self.now, target);
         self.connection = connection;
+        #[cfg(feature = "udp")]
+        {
+            self.again = None;
+        }
         Ok(())
+    }
+
+    /// Opens another connection to a host that was silent for ten seconds, and again every ten seconds. Where that fails the old one stays.
+    #[cfg(feature = "udp")]
+    fn ask_again(&mut self) {
+        let Some(again) = self.again.as_mut().filter(|_| self.spectator.asks_again()) else { return };
+        if self.now < again.at {
+            return;
+        }
+        again.at = self.now + AGAIN_AFTER;
+        let Ok(connection) = (again.join)(&again.options, &again.text) else { return };
+        let Ok((target, _)) = watched(&connection) else { return };
+        let before = core::mem::replace(&mut self.now, connection.now());
+        again.at = self.now + AGAIN_AFTER;
+        self.spectator.ask_anew(before, self.now, target);
+        self.connection = connection;
     }
 
     /// Sends and receives for this long. Returns the time.
@@ -121,6 +173,8 @@ impl<D: Datagrams> Watch<D> {
             self.now = self.connection.run_until(&mut self.spectator, deadline)?;
             self.serve_others()?;
             if self.now >= until {
+                #[cfg(feature = "udp")]
+                self.ask_again();
                 return Ok(self.now);
             }
         }
@@ -133,6 +187,8 @@ impl<D: Datagrams> Watch<D> {
     pub fn poll(&mut self) -> io::Result<Duration> {
         self.now = self.connection.poll(&mut self.spectator)?;
         self.serve_others()?;
+        #[cfg(feature = "udp")]
+        self.ask_again();
         Ok(self.now)
     }
 

@@ -5,6 +5,7 @@ use super::internet::{HOST, Internet, JOINER, Node, Plan, Router, ms, rendezvous
 use super::moving::{Move, move_player};
 use core::time::Duration;
 use rebout::lab::sim::Recording;
+use rebout::lab::wire::rendezvous::{Packet, decode};
 use rebout::{
     Buttons, Config, ConnectOptions, Connection, Cues, Event, Finish, Game, Inputs, Now, Online, Options,
     Player, Protocol, Randomness, RelayPolicy, Verdict, fields,
@@ -371,4 +372,24 @@ fn recorded_signals_of_a_rejoiner_bring_nobody_back() {
     let ticket = broken.ticket(HOST);
     broken.come_back(HOST, &ticket);
     broken.ends_unbroken("recorded");
+}
+
+/// The joiner has its host again, in another room: it posts nothing more to the first one.
+#[test]
+fn joiner_posts_nothing_more_once_its_host_came_back() {
+    let mut broken = Broken::new("posts", Plan::new(Router::Cone, Router::Cone));
+    broken.kill(HOST);
+    move_player(&mut broken.internet, HOST, Move::Rebind);
+    broken.internet.run_for(ms(4_000));
+    let ticket = broken.ticket(HOST);
+    broken.come_back(HOST, &ticket);
+    broken.run("back", |programs| programs.into_iter().all(rejoined));
+    broken.internet.run_for(ms(1_000));
+    broken.internet.world.network_mut().record(Recording::Full);
+    broken.ends_unbroken("posts");
+    broken.internet.run_for(ms(10_000));
+    let is_post = |bytes: &[u8]| matches!(decode(bytes), Ok(Packet::Post(_)));
+    let posts = broken.internet.said(JOINER).filter(|entry| is_post(&entry.datagram)).count();
+    assert_eq!(posts, 0);
+    assert!(broken.internet.said(JOINER).count() > 0);
 }

@@ -1,5 +1,6 @@
 //! Connections and whole online matches, over UDP on loopback and in the simulated network.
 
+mod came_back;
 mod closing;
 mod connecting;
 mod first_state;

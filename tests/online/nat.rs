@@ -1,6 +1,6 @@
 //! Connections through a rendezvous, and by offer and answer.
 
-use crate::game::{SimOnline, options};
+use crate::game::{Machine, SimOnline, options};
 use crate::sim_network::{Silent, SimNetwork, SimSocket, TICK, addr, meet, pair, socket};
 use core::time::Duration;
 use rebout::Randomness;
@@ -9,7 +9,8 @@ use rebout::net::udp::UdpDriver;
 use rebout::net::{Datagrams, Driver};
 use rebout::rendezvous::{RendezvousConfig, RendezvousServer};
 use rebout::{
-    Config, ConnectError, ConnectOptions, Connection, Invite, Lobby, LobbyError, Protocol, RelayPolicy,
+    Config, ConnectError, ConnectOptions, Connection, Invite, Lobby, LobbyError, Online, Protocol,
+    RelayPolicy, Watch,
 };
 
 const LIMIT: Duration = Duration::from_secs(30);
@@ -56,7 +57,7 @@ fn spectator_comes_through_the_rendezvous() {
     let mut host = Connection::host(&at).unwrap();
     host.admit_spectators(1, [9; 32]).unwrap();
     let joiner = Connection::join(&options, &host.share_to_watch().unwrap()).unwrap();
-    let (mut watch, mut lobby) = (rebout::Watch::on(joiner).unwrap(), host.lobby(config()).unwrap());
+    let (mut watch, mut lobby) = (Watch::on(joiner).unwrap(), host.lobby(config()).unwrap());
     let begun = std::time::Instant::now();
     while host.stats().connections == 0 {
         assert!(begun.elapsed() < LIMIT, "{}", watch.progress());
@@ -302,4 +303,58 @@ fn closing_gives_everything_back_and_can_be_repeated() {
     for _ in 0..2 {
         assert!(connections[0].close(&mut Silent, Duration::from_millis(5)).unwrap());
     }
+}
+
+/// The host comes back at another address: its room at the rendezvous is open again for those who watch.
+#[test]
+fn spectators_find_a_host_that_came_back_in_its_room() {
+    const SERVER: usize = 2;
+    const SPECTATOR: usize = 3;
+    const ELSEWHERE: usize = 4;
+    let folder = crate::folder::Folder::new("watched-room");
+    let sim = SimNetwork::new(5);
+    let (mut driver, mut server) = (Driver::new(socket(&sim, SERVER)), server());
+    let at = ConnectOptions::new().rendezvous(&addr(SERVER).to_string()).leave_addresses_out();
+    let options = |name: &str| {
+        let config = config().with(|config| config.timeouts.countdown = Duration::from_millis(300));
+        let options = rebout::Options::with_config(config).name(name).rejoin_in(folder.file(name));
+        options.spectators(rebout::BroadcastConfig::default())
+    };
+    let connections = pair(&sim, &[at, ConnectOptions::new()]);
+    let mut names = ["Ada", "Bob"].into_iter();
+    let mut machines = connections.map(|connection| {
+        let online = Online::on(options(names.next().unwrap()), connection).unwrap();
+        Machine { last: 1_500, ..Machine::new(online) }
+    });
+    let invite = machines[0].online.share_to_watch().unwrap();
+    let watch = || {
+        let connect = ConnectOptions::new();
+        Connection::join_on(&connect, socket(&sim, SPECTATOR), &[addr(SPECTATOR)], &invite).unwrap()
+    };
+    let mut spectator = Watch::on(watch()).unwrap();
+    let mut run = |machines: &mut [Machine; 2],
+                   spectator: &mut Watch<SimSocket>,
+                   alone: bool,
+                   done: &dyn Fn(&[Machine; 2], &Watch<SimSocket>) -> bool| {
+        let end = sim.borrow().now() + Duration::from_secs(60);
+        while !done(machines, spectator) {
+            machines.iter_mut().skip(usize::from(alone)).for_each(Machine::turn);
+            spectator.poll().unwrap();
+            driver.poll(&mut server).unwrap();
+            sim.borrow_mut().pass(TICK);
+            let told = machines.each_ref().map(|one| (one.progress.clone(), one.finish.clone()));
+            assert!(sim.borrow().now() < end, "{}, {told:?}", spectator.progress());
+        }
+    };
+    run(&mut machines, &mut spectator, false, &|_, watch| !watch.spectator().bytes().is_empty());
+    let ticket = rebout::Options::unfinished_in(folder.file("Ada")).unwrap();
+    let silent = sim.borrow().now() + Duration::from_secs(4);
+    run(&mut machines, &mut spectator, true, &|_, _| sim.borrow().now() >= silent);
+    let online = Online::rejoin_on(options("Ada"), ticket, socket(&sim, ELSEWHERE), &[addr(ELSEWHERE)]);
+    machines[0] = Machine { last: 1_500, ..Machine::new(online.unwrap()) };
+    run(&mut machines, &mut spectator, false, &|machines, _| machines.iter().all(crate::rejoin::rejoined));
+    assert_eq!(machines[0].online.share_to_watch(), Some(invite.clone()));
+    spectator.move_to(watch()).unwrap();
+    run(&mut machines, &mut spectator, false, &|_, watch| watch.spectator().match_number() == 2);
+    assert_eq!(machines[0].online.spectators().unwrap().spectators, 1);
 }

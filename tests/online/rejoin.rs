@@ -1,5 +1,6 @@
 //! A machine whose program ends in the middle of a match, and that comes back into it.
 
+use crate::came_back::Terms;
 use crate::folder::Folder;
 use crate::game::{Machine, Tally};
 use crate::sim_network::{Shared, SimNetwork, TICK, addr, socket};
@@ -14,12 +15,12 @@ use rebout::{
 use std::path::{Path, PathBuf};
 use support::repeats;
 
-const LAST: u32 = 200;
+pub(crate) const LAST: u32 = 200;
 /// The endpoint from which a machine comes back with another address.
-const ELSEWHERE: usize = 2;
+pub(crate) const ELSEWHERE: usize = 2;
 
 /// How long a machine waits for the other one, unless a test says otherwise.
-const WAIT: Duration = Duration::from_secs(30);
+pub(crate) const WAIT: Duration = Duration::from_secs(30);
 
 fn config(seed: u64, id: usize, wait: Duration) -> Config {
     Config::new(0xB0).with(|config| {
@@ -42,6 +43,8 @@ pub(crate) struct Broken {
     records: bool,
     seed: u64,
     waits: [Duration; 2],
+    /// The options of a host.
+    pub(crate) terms: Terms,
 }
 
 impl Broken {
@@ -51,7 +54,17 @@ impl Broken {
 
     /// A match whose machines wait for this long for each other.
     pub(crate) fn waiting(name: &str, seed: u64, loss: u32, records: bool, waits: [Duration; 2]) -> Self {
-        let sim = SimNetwork::new(3);
+        Self::on_terms(name, (seed, loss, records), waits, Terms::default())
+    }
+
+    /// A match on these terms.
+    pub(crate) fn on_terms(
+        name: &str,
+        (seed, loss, records): (u64, u32, bool),
+        waits: [Duration; 2],
+        terms: Terms,
+    ) -> Self {
+        let sim = SimNetwork::new(4);
         let link = LinkConfig {
             loss: Chance::percent(loss),
             jitter: Duration::from_millis(5),
@@ -67,15 +80,15 @@ impl Broken {
         let joiner = Connection::join_on(&connect(1), socket(&sim, 1), &[addr(1)], host.share()).unwrap();
         let mut connections = [host, joiner].into_iter();
         let machines = [0, 1].map(|id| {
-            let options = options(seed, (id, waits[id]), &folders, &recordings, records);
+            let options = terms.apply(id, options(seed, (id, waits[id]), &folders, &recordings, records));
             let mut machine = Machine::new(Online::on(options, connections.next().unwrap()).unwrap());
             machine.last = LAST;
             machine
         });
-        Self { sim, machines, folders, recordings, records, seed, waits }
+        Self { sim, machines, folders, recordings, records, seed, waits, terms }
     }
 
-    fn step(&mut self) {
+    pub(crate) fn step(&mut self) {
         self.machines.iter_mut().for_each(Machine::turn);
         self.sim.borrow_mut().pass(TICK);
     }
@@ -118,7 +131,7 @@ impl Broken {
     }
 
     /// The program of a machine is gone, and another one of it comes back at this endpoint.
-    fn come_back(&mut self, id: usize, endpoint: usize) {
+    pub(crate) fn come_back(&mut self, id: usize, endpoint: usize) {
         let ticket = self.ticket(id);
         self.come_back_by(id, endpoint, &ticket);
     }
@@ -126,6 +139,7 @@ impl Broken {
     pub(crate) fn come_back_by(&mut self, id: usize, endpoint: usize, ticket: &Path) {
         let options =
             options(self.seed ^ 0x55, (id, self.waits[id]), &self.folders, &self.recordings, self.records);
+        let options = self.terms.apply(id, options);
         let options =
             options.connect(ConnectOptions::new().randomness(Randomness::Seeded(self.seed * 8 + 5)));
         let online =
@@ -161,7 +175,7 @@ fn unbroken(seed: u32) -> u32 {
     rebout::checksum(&game.state)
 }
 
-fn checksum(finish: &Finish) -> Option<u32> {
+pub(crate) fn checksum(finish: &Finish) -> Option<u32> {
     match finish {
         Finish::Played(Verdict::Agreed { checksum, .. }) => Some(*checksum),
         _ => None,

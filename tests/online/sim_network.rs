@@ -17,6 +17,8 @@ pub(crate) struct SimNetwork {
     pub(crate) network: Network,
     now: Duration,
     inboxes: Vec<VecDeque<(SocketAddr, Vec<u8>)>>,
+    /// The endpoint of each machine now.
+    places: Vec<usize>,
 }
 
 /// One machine's socket in the simulated network.
@@ -42,11 +44,22 @@ impl SimNetwork {
             }
         }
         let inboxes = vec![VecDeque::new(); machines];
-        Rc::new(RefCell::new(Self { network, now: Duration::ZERO, inboxes }))
+        let places = (0..machines).collect();
+        Rc::new(RefCell::new(Self { network, now: Duration::ZERO, inboxes, places }))
     }
 
     pub(crate) fn now(&self) -> Duration {
         self.now
+    }
+
+    /// A machine has the address of another endpoint from now on.
+    pub(crate) fn move_machine(&mut self, machine: usize, endpoint: usize) {
+        self.places[machine] = endpoint;
+    }
+
+    /// Drops the datagrams that wait for a machine.
+    pub(crate) fn forget(&mut self, endpoint: usize) {
+        self.inboxes[endpoint].clear();
     }
 
     pub(crate) fn pass(&mut self, time: Duration) {
@@ -68,9 +81,9 @@ impl Datagrams for SimSocket {
     }
 
     fn recv(&mut self, buf: &mut [u8]) -> io::Result<Received> {
-        let Some((from, datagram)) = self.sim.borrow_mut().inboxes[self.endpoint].pop_front() else {
-            return Ok(Received::Empty);
-        };
+        let mut sim = self.sim.borrow_mut();
+        let place = sim.places[self.endpoint];
+        let Some((from, datagram)) = sim.inboxes[place].pop_front() else { return Ok(Received::Empty) };
         buf[..datagram.len()].copy_from_slice(&datagram);
         Ok(Received::Datagram(from, datagram.len()))
     }
@@ -78,7 +91,8 @@ impl Datagrams for SimSocket {
     fn send(&mut self, to: SocketAddr, datagram: &[u8]) {
         let mut sim = self.sim.borrow_mut();
         let now = sim.now;
-        sim.network.send(now, self.endpoint, to, datagram);
+        let place = sim.places[self.endpoint];
+        sim.network.send(now, place, to, datagram);
     }
 
     fn wait(&mut self, at_most: Duration) -> io::Result<()> {

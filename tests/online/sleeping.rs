@@ -46,3 +46,31 @@ fn wait_that_ends_at_a_machine_that_is_awake_leaves_no_file() {
     assert_eq!(broken.machines[0].finish, Some(Finish::Ended(Reason::TimedOut)));
     assert!(broken.tickets(0).is_empty());
 }
+
+/// The other machine has given up meanwhile: the one that wakes is told by what waits for it, or gives up after its own wait.
+#[test]
+fn machine_that_slept_past_the_other_ones_wait_ends_the_match() {
+    for sleeps in [0, 1] {
+        for hears in [true, false] {
+            let mut broken = Broken::waiting("past", 23, 0, false, [SHORT; 2]);
+            broken.run_to_frame(60);
+            broken.run_alone(1 - sleeps, SLEEP);
+            assert_eq!(broken.machines[1 - sleeps].finish, Some(Finish::Ended(Reason::TimedOut)));
+            if !hears {
+                // Nothing was received while the machine slept.
+                broken.sim.borrow_mut().forget(sleeps);
+            }
+            let woke = broken.sim.borrow().now();
+            broken.run("awake", |machines| machines[sleeps].finish.is_some());
+            let took = broken.sim.borrow().now() - woke;
+            let finish = broken.machines[sleeps].finish.clone();
+            if hears {
+                assert!(took < Duration::from_secs(2), "{sleeps}: {took:?}, {finish:?}");
+            } else {
+                assert!(took <= SHORT + Duration::from_secs(4), "{sleeps}: {took:?}");
+            }
+            assert!(matches!(finish, Some(Finish::Ended(_))), "{sleeps}, {hears}: {finish:?}");
+            assert!(broken.tickets(sleeps).is_empty(), "the match is over");
+        }
+    }
+}

@@ -1,10 +1,15 @@
 //! The rules that two machines must agree on before they play, and the duel as a session steps it.
 
+use std::time::Duration;
+
 use rebout::{Config, Cue, Cues, FrameRate, Game, Inputs, Player, Save, StateError};
 
 use games::duel::Duel;
 use games::duel::buttons::{DOWN, LEFT, RIGHT, UP};
 use games::duel::identity::{GAME_ID, content_hash};
+
+/// How long the other player is waited for.
+const OUTAGE: Duration = Duration::from_secs(90);
 
 /// The preferences of one machine for a match.
 #[derive(Clone, Debug)]
@@ -39,6 +44,8 @@ impl Preferences {
         config.lobby.user_data = self.name.as_bytes().to_vec();
         // Directions that were held one after the other during a stall must not become both at once.
         config.rollback.kept_buttons = !(LEFT | RIGHT | UP | DOWN);
+        // A laptop that was closed for a minute goes on with the match. Whoever waits may leave before.
+        (config.timeouts.lost_after, config.timeouts.no_progress_after) = (OUTAGE, OUTAGE);
         config
     }
 }

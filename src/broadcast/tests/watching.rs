@@ -79,7 +79,7 @@ fn bytes_are_acknowledged_within_ten_ms_or_four_datagrams() {
 }
 
 #[test]
-fn silent_broadcast_is_given_up_after_ten_seconds() {
+fn silent_broadcast_is_asked_again_and_given_up_in_the_end() {
     let mut watcher = Watcher::with(100);
     watcher.hear(3_000, &ToSpectator::Wait { millis: 5, status: STATUS });
     for second in 1..=13 {
@@ -88,8 +88,14 @@ fn silent_broadcast_is_given_up_after_ten_seconds() {
     }
     assert_eq!(watcher.timeout(), Some(13_001));
     watcher.sent(13_001);
+    assert_eq!((watcher.0.state(), watcher.timeout()), (Watching::Silent, Some(13_501)), "WATCH is sent");
+    for second in 14..=153 {
+        watcher.sent(second * 1_000);
+        assert_eq!(watcher.0.state(), Watching::Silent);
+    }
+    watcher.sent(153_001);
     assert_eq!((watcher.0.state(), watcher.timeout()), (Watching::Lost, None));
-    watcher.hear(13_002, &ToSpectator::Head(head(1, 100, true), STATUS));
+    watcher.hear(153_002, &ToSpectator::Head(head(1, 100, true), STATUS));
     assert_eq!(watcher.0.state(), Watching::Lost, "it was given up");
 }
 

@@ -4,6 +4,7 @@ use super::ConnectError;
 use super::options::ConnectOptions;
 use crate::connect::seal::Seal;
 use crate::net::system;
+use crate::net::ticket::SpectatorKeys;
 use crate::protocol::PeerRole;
 use crate::{Invite, Rendezvous, ServerName};
 use core::time::Duration;
@@ -90,6 +91,29 @@ impl Invites {
         self.issue(key, |invite| invite.to_watch(key, broadcast_key)).map(|_| ())
     }
 
+    /// The invites of a machine that comes back: the one to watch of its earlier program, with the same key.
+    pub(super) fn of_watch(
+        seal: &mut Seal,
+        spectators: u8,
+        kept: &SpectatorKeys,
+    ) -> Result<Self, ConnectError> {
+        let invite = kept.invite.parse::<Invite>();
+        let invite = invite.map_err(|error| ConnectError::Text { why: error.to_string() })?;
+        if let Some(ago) = has_expired(&invite) {
+            return Err(expired(ago));
+        }
+        seal.add_access(PeerRole::Spectator, Some(kept.access), spectators)?;
+        let named = invite.named_rendezvous().map(|(server, room)| (server.clone(), room));
+        let addresses = invite.addresses().to_vec();
+        let ways = Ways { addresses, rendezvous: invite.rendezvous().copied(), named };
+        Ok(Self { ways, valid_for: None, guests: 0, issued: vec![invite] })
+    }
+
+    /// The private key of the invite to watch.
+    pub(super) fn watch_secret(&self, seal: &Seal) -> Option<[u8; 32]> {
+        seal.secret_of(self.watched()?.key())
+    }
+
     /// The invite to play that everybody may have; empty if it was revoked or has expired.
     pub(super) fn play(&self) -> String {
         let is_it = |invite: &&Invite| invite.broadcast_key().is_none() && !invite.is_for_one();
@@ -98,7 +122,11 @@ impl Invites {
 
     /// The invite to watch, if there is one.
     pub(super) fn watch(&self) -> Option<String> {
-        self.issued.iter().find(|invite| invite.broadcast_key().is_some()).map(ToString::to_string)
+        self.watched().map(ToString::to_string)
+    }
+
+    fn watched(&self) -> Option<&Invite> {
+        self.issued.iter().find(|invite| invite.broadcast_key().is_some())
     }
 
     /// The host is reached at other addresses.

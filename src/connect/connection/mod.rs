@@ -296,8 +296,9 @@ impl<D: Datagrams> Connection<D> {
     /// # Errors
     /// If this machine does not host by invite, or has too many invites.
     pub fn invite_one(&mut self) -> Result<String, ConnectError> {
+        let is_host = self.is_host();
         match (&mut self.invites, self.layers.seal_mut()) {
-            (Some(invites), Some(seal)) => {
+            (Some(invites), Some(seal)) if is_host => {
                 let invite = invites.issue_for_one(seal);
                 self.chores_at = Duration::ZERO;
                 invite

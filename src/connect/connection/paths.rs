@@ -148,6 +148,11 @@ impl Paths {
         }
     }
 
+    /// The host at this inner address has come back as a guest.
+    pub(super) fn forget_host(&mut self, inner: SocketAddr) {
+        self.nat.forget_host(inner);
+    }
+
     /// A host without a rendezvous, and its offer, unless that waits for a STUN server or for the router.
     pub(super) fn offer(
         opening: &Opening<'_>,

@@ -6,7 +6,7 @@
 use super::invites::Ways;
 use super::options::{Access, Key};
 use super::paths::read_relay;
-use super::{ConnectOptions, Connection};
+use super::{ConnectOptions, Connection, Role};
 use crate::connect::seal::{Seal, public_rejoin_key};
 use crate::net::Datagrams;
 use std::net::SocketAddr;
@@ -54,6 +54,17 @@ impl<D: Datagrams> Connection<D> {
     pub(crate) fn dismiss_rejoiner(&mut self, key: [u8; 32]) {
         if let Some(seal) = self.layers.seal_mut() {
             Seal::dismiss_rejoiner(seal, key);
+        }
+    }
+
+    /// The host that this machine has joined has come back as its guest: this machine hosts from now on.
+    pub(crate) fn become_host(&mut self) {
+        let Role::Join { target, .. } = core::mem::replace(&mut self.role, Role::Host) else { return };
+        if let Some(seal) = self.layers.seal_mut() {
+            seal.forget_host();
+        }
+        if let Some(paths) = self.layers.paths_mut() {
+            paths.forget_host(target);
         }
     }
 

@@ -1,7 +1,7 @@
 //! A connection without a protocol, before or between matches: nothing is said, and the peer is kept.
 
 use crate::Protocol;
-use crate::protocol::{Authenticated, ConnectionStep};
+use crate::protocol::{Authenticated, ConnectionStep, PeerRole};
 use core::time::Duration;
 use std::net::SocketAddr;
 
@@ -33,6 +33,10 @@ impl Authenticated for Rest {
 
     fn keeps(&mut self, _: SocketAddr) -> bool {
         true
+    }
+
+    fn serves(&mut self, role: PeerRole) -> bool {
+        role != PeerRole::Spectator
     }
 }
 

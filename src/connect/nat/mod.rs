@@ -258,6 +258,12 @@ impl NatTraversal {
         self.signalling.close_room(room);
     }
 
+    /// Searches for the host at this inner address no longer, and posts nothing more to its room: it has come back as a guest.
+    pub(crate) fn forget_host(&mut self, inner: SocketAddr) {
+        self.searches.remove(inner);
+        self.signalling.settle();
+    }
+
     fn new(config: NatConfig, mut signalling: Signalling, manual: Manual) -> Result<Self, SealError> {
         signalling.set_others(config.other_servers.iter().copied().map(canonical).collect());
         Ok(Self {

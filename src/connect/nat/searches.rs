@@ -112,6 +112,11 @@ impl Searches {
         self.list.push(search);
     }
 
+    /// Searches for a peer no longer.
+    pub(super) fn remove(&mut self, inner: SocketAddr) {
+        self.list.retain(|search| search.inner() != inner);
+    }
+
     /// Searches for this peer alone.
     pub(super) fn replace(&mut self, search: Search) {
         self.list = vec![search];

@@ -97,6 +97,12 @@ impl Seal {
         self.host.as_ref().is_some_and(|host| host.keyed(public_key).is_some())
     }
 
+    /// The private half of a key, for a host that keeps it for later.
+    pub(crate) fn secret_of(&self, public_key: &[u8; KEY_LEN]) -> Option<[u8; KEY_LEN]> {
+        let host = self.host.as_ref()?;
+        host.access(host.keyed(public_key)?)?.invite_keys().map(|keys| keys.secret.0)
+    }
+
     /// The public key of the invite to play; `None` if this seal does not host by invite. It is secret: it grants the right to join.
     #[must_use]
     pub fn public_key(&self) -> Option<[u8; KEY_LEN]> {

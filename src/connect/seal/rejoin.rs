@@ -27,6 +27,11 @@ impl Seal {
         self.add_access(PeerRole::Rejoiner, Some(key), 1).map(|_| ())
     }
 
+    /// Joins its host no longer: that one has come back as a guest.
+    pub(crate) fn forget_host(&mut self) {
+        self.join = None;
+    }
+
     /// Admits the holder of this key no longer. One that is there stays.
     pub fn dismiss_rejoiner(&mut self, key: [u8; KEY_LEN]) {
         self.revoke(&public_rejoin_key(key));

@@ -18,7 +18,7 @@ use crate::channel::cookie::Cookies;
 use crate::channel::entropy::Entropy;
 use crate::channel::refusal::Refusals;
 use crate::protocol::time::{Span, Time};
-use crate::protocol::{Authenticated, ConnectionStep};
+use crate::protocol::{Authenticated, ConnectionStep, PeerRole};
 use crate::session::first_state::FirstState;
 use crate::session::peer::handshake_responder::HandshakeResponder;
 use crate::session::peer::link::Link;
@@ -376,12 +376,16 @@ impl Authenticated for Lobby {
         let unconfirmed = matches!(&self.role, Role::Host(guest) if !guest.is_confirmed());
         !unconfirmed && self.role.link().is_some_and(|link| link.is_peer(&peer))
     }
+
+    /// A machine that has come back into the last match plays the next one too.
+    fn serves(&mut self, role: PeerRole) -> bool {
+        role != PeerRole::Spectator
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::PeerRole;
     use crate::wire::control::{ControlPacket, ControlPayload};
     use crate::wire::message::{Extensions, Hello, Message, Offer};
     use crate::wire::rbn1::{InputHeader, InputPacket};

@@ -43,10 +43,14 @@ pub fn watch(
         show.refresh();
     };
     terms.begin(&mut machine, &recording.header().first_state)?;
-    let mut taken = recording.len();
+    let (mut taken, number) = (recording.len(), watch.spectator().match_number());
     let mut viewer = Viewer::new(machine, recording);
     loop {
         let now = watch.wait(FRAME).map_err(|error| error.to_string())?;
+        if watch.spectator().match_number() != number {
+            show.tell("the host was restarted: watch again with the same invite");
+            break;
+        }
         let bytes = watch.spectator().bytes();
         viewer.append(bytes.get(taken..).unwrap_or_default());
         taken = bytes.len();

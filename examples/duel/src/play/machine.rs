@@ -47,7 +47,9 @@ impl Machine {
         record: Option<&Path>,
         connect: ConnectOptions,
     ) -> Result<Self, ConnectError> {
-        Ok(Self::of(Online::rejoin(options(config, record, true).connect(connect), file)?, rules))
+        // The file says whether there were spectators, and how late they see the match.
+        let options = options(config, record, true).spectators(BroadcastConfig::default());
+        Ok(Self::of(Online::rejoin(options.connect(connect), file)?, rules))
     }
 
     /// How many watch, and the words about it, if that differs from `before`.

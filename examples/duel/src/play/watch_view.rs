@@ -54,7 +54,8 @@ impl Seats {
 
     /// Asks the next broadcast if this one has failed; `false` if there is none.
     fn ask_another(&mut self) -> bool {
-        if !self.watch.spectator().state().is_over() {
+        let state = self.watch.spectator().state();
+        if !state.is_over() && (state != Watching::Silent || self.others.is_empty()) {
             return true;
         }
         while !self.others.is_empty() {
@@ -230,11 +231,16 @@ impl<'a> Shown<'a> {
         }));
         let trouble = match (self.viewer.verified(), spectator.state()) {
             (Err(error), _) => Some(format!("not as it was played, by other rules perhaps: {error}")),
+            (Ok(_), Watching::Silent) => {
+                Some("the host is silent; the match goes on if it comes back".to_owned())
+            }
             (Ok(_), state) if state.is_over() && self.viewer.end().is_none() => Some(state.to_string()),
             _ => None,
         };
-        if trouble.is_some() && trouble != self.told {
-            self.show.tell(trouble.clone().unwrap_or_default(), Tone::Alarm);
+        if trouble != self.told {
+            if let Some(trouble) = &trouble {
+                self.show.tell(trouble.clone(), Tone::Alarm);
+            }
             self.told = trouble;
         }
     }
