@@ -285,7 +285,8 @@ pub enum WatchingCode {
 impl From<Watching> for WatchingCode {
     fn from(state: Watching) -> Self {
         match state {
-            Watching::Asking => Self::Asking,
+            // A broadcast that has fallen silent is asked again.
+            Watching::Asking | Watching::Silent => Self::Asking,
             Watching::Waiting { .. } => Self::Waiting,
             Watching::Receiving => Self::Receiving,
             Watching::Complete => Self::Complete,
