@@ -20,9 +20,6 @@ mod internet;
 #[allow(dead_code)]
 #[path = "../../tests/nat/player.rs"]
 mod player;
-#[allow(dead_code)]
-#[path = "../../tests/nat/relay_server.rs"]
-mod relay_server;
 
 const MAX_KEPT: i64 = 16 << 20;
 const FRAMES: u32 = 60;

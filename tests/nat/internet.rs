@@ -12,7 +12,7 @@ use rebout::{Config, Invite, Lobby, Protocol};
 use std::net::SocketAddr;
 
 use super::player::Player;
-use super::relay_server::{Port, RelayServer};
+use turn_relay::{Port, RelayServer, SECRET};
 
 pub(crate) const HOST: usize = 0;
 pub(crate) const JOINER: usize = 1;
@@ -20,8 +20,6 @@ pub(crate) const RENDEZVOUS: usize = 2;
 /// The relay itself, and the first of its ports.
 pub(crate) const RELAY: usize = 3;
 const RELAY_PORTS: u16 = 8;
-
-pub(crate) const SECRET: &[u8] = b"north";
 
 /// The name of both players.
 pub(crate) const NAME: &[u8] = b"Ada Lovelace";

@@ -15,7 +15,6 @@ mod recovery;
 mod rejoin;
 mod relay;
 mod relay_hostile;
-mod relay_server;
 mod rendezvous;
 mod rendezvous_clients;
 mod rendezvous_flood;

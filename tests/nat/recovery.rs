@@ -1,10 +1,11 @@
 //! The state after a recovery: the better path is back, and nothing goes on that was only needed for it.
 
-use super::internet::{HOST, Internet, JOINER, Node, Plan, RENDEZVOUS, Router, SECRET, at, ms, relay_addr};
+use super::internet::{HOST, Internet, JOINER, Node, Plan, RENDEZVOUS, Router, at, ms, relay_addr};
 use core::time::Duration;
 use rebout::RelayPolicy;
 use rebout::lab::nat::Progress;
 use rebout::lab::sim::Recording;
+use turn_relay::SECRET;
 
 const ALLOCATE: [u8; 2] = [0x00, 0x03];
 const CREATE_PERMISSION: [u8; 2] = [0x00, 0x08];

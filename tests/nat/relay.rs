@@ -1,11 +1,12 @@
 //! The relay: who may use it, what it costs, and how it saves a match whose NAT mapping expires.
 
-use super::internet::{HOST, Internet, JOINER, Plan, RELAY, Router, SECRET, ms, relay_addr, rendezvous_addr};
+use super::internet::{HOST, Internet, JOINER, Plan, RELAY, Router, ms, relay_addr, rendezvous_addr};
 use core::time::Duration;
 use rebout::Event;
 use rebout::RelayPolicy;
 use rebout::lab::nat::{NoWay, Progress, RelayOutcome};
 use rebout::lab::sim::Recording;
+use turn_relay::SECRET;
 
 const ALLOCATE: [u8; 2] = [0x00, 0x03];
 

@@ -1,6 +1,5 @@
 //! A TURN server in the simulated network: the state machine of `turn-server-proto`, and an endpoint for each of its ports.
 
-use super::internet::SECRET;
 use core::time::Duration;
 use rebout::Protocol;
 use ring::hmac;
@@ -13,6 +12,9 @@ use turn_client_proto::types::TransportType;
 use turn_client_proto::types::stun::{AddressFamily, attribute::Username, message::Message};
 use turn_server_proto::api::{Transmit, TurnServerApi, TurnServerPollRet};
 use turn_server_proto::server::TurnServer;
+
+/// The secret that passwords are made of, at first.
+pub const SECRET: &[u8] = b"north";
 
 const ALLOCATE: [u8; 2] = [0x00, 0x03];
 const ALLOCATED: [u8; 2] = [0x01, 0x03];
@@ -34,14 +36,14 @@ struct Shared {
 
 /// The server; its ports share it.
 #[derive(Clone)]
-pub(crate) struct RelayServer {
+pub struct RelayServer {
     shared: Rc<RefCell<Shared>>,
     addrs: Rc<[SocketAddr]>,
 }
 
 /// One address of the server.
 #[derive(Clone)]
-pub(crate) struct Port {
+pub struct Port {
     shared: Rc<RefCell<Shared>>,
     addr: SocketAddr,
     polled: Duration,
@@ -52,7 +54,7 @@ fn instant(now: Duration) -> Instant {
 }
 
 impl RelayServer {
-    pub(crate) fn new(listen: SocketAddr, ports: u16) -> Self {
+    pub fn new(listen: SocketAddr, ports: u16) -> Self {
         let server = TurnServer::new(TransportType::Udp, listen, "town".to_owned());
         let relayed: VecDeque<_> = (0..ports).map(|n| SocketAddr::new(listen.ip(), 50_000 + n)).collect();
         let addrs = core::iter::once(listen).chain(relayed.iter().copied()).collect();
@@ -71,7 +73,7 @@ impl RelayServer {
     }
 
     /// The addresses, that of the server itself first.
-    pub(crate) fn ports(&self) -> impl Iterator<Item = Port> + '_ {
+    pub fn ports(&self) -> impl Iterator<Item = Port> + '_ {
         self.addrs.iter().map(|addr| Port {
             shared: Rc::clone(&self.shared),
             addr: *addr,
@@ -80,12 +82,12 @@ impl RelayServer {
     }
 
     /// The server answers nothing any more.
-    pub(crate) fn kill(&self) {
+    pub fn kill(&self) {
         self.shared.borrow_mut().dead = true;
     }
 
     /// The server loses everything that it knows, its ports included, and has this secret.
-    pub(crate) fn restart(&self, secret: &'static [u8]) {
+    pub fn restart(&self, secret: &'static [u8]) {
         let shared = &mut *self.shared.borrow_mut();
         shared.server = TurnServer::new(TransportType::Udp, shared.listen, "town".to_owned());
         (shared.secret, shared.users) = (secret, Vec::new());
@@ -94,12 +96,12 @@ impl RelayServer {
     }
 
     /// The next allocation gets this address, which is not one of the server.
-    pub(crate) fn claim(&self, addr: SocketAddr) {
+    pub fn claim(&self, addr: SocketAddr) {
         self.shared.borrow_mut().free.push_front(addr);
     }
 
     /// How many allocations there ever were.
-    pub(crate) fn allocated(&self) -> usize {
+    pub fn allocated(&self) -> usize {
         self.shared.borrow().allocated
     }
 }
@@ -182,7 +184,7 @@ impl Shared {
 }
 
 impl Port {
-    pub(crate) fn addr(&self) -> SocketAddr {
+    pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 }
@@ -197,7 +199,7 @@ impl Protocol for Port {
         if self.addr == shared.listen {
             shared.admit(datagram);
             // Its own answer to a STUN request goes to the wrong address.
-            if datagram.starts_with(&[0x00, 0x01]) {
+            if datagram.starts_with(&[0x00, 0x01]) && datagram.len() >= 20 {
                 shared.out.push_back((self.addr, from, binding_answer(datagram, from)));
                 return;
             }
