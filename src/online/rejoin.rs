@@ -186,7 +186,7 @@ impl Rejoin {
     ) -> bool {
         let Some(Kept { key, .. }) = self.kept.as_ref().filter(|_| !session.ended()) else { return false };
         if let Some(lobby) = &mut self.lobby
-            && let Some(guest) = lobby.incoming()
+            && let Some(guest) = lobby.incoming().filter(|_| session.is_at_rest())
         {
             match Resumption::log_for(&guest.user_data, session, game, &options.config, replay) {
                 Some(log) => lobby.accept_with(log),

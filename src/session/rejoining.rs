@@ -66,6 +66,15 @@ impl<S: Fields> Session<S> {
         self.simulation.engine().inputs(self.local().other(), settled, known.max(settled)).1.collect()
     }
 
+    /// Whether the settled frame stays as it is while the other machine is gone: the frame for which a log is made. Otherwise frames
+    /// that are known are stepped soon, or a countdown ends.
+    pub(crate) fn is_at_rest(&self) -> bool {
+        if self.pause.holds(self.simulation.current()) {
+            return self.pause.resumes_at().is_none();
+        }
+        self.simulation.known() <= self.settled()
+    }
+
     /// Goes on with the machine that has come back through `lobby`, whose config is that of
     /// [`Resumption::host_config`](crate::replay::Resumption::host_config). Predicted frames are undone, and the match stands at the settled
     /// one until a countdown is over ([`Event::Rejoined`]). `game` is as the last `advance` left it.

@@ -2,6 +2,8 @@
 
 use games::faulty::{Fault, Faulty};
 use rebout::lab::link::LinkConfig;
+#[cfg(feature = "seal")]
+use rebout::lab::stress::Condition;
 use rebout::lab::stress::{Plan, Report, Stress, Trouble, random};
 use rebout::replay::Replay;
 use rebout::{Bundle, Buttons, Cues, Game, Inputs, Player, fields};
@@ -232,5 +234,16 @@ fn inputs_without_effect_on_the_last_state_still_count() {
         .press(|turn| if turn.frame.0 < 200 { random(turn, JUMP, 0).buttons() } else { Buttons::NONE })
         .plan(short(300));
     let report = lamp.run(13 * 1_200);
+    assert!(report.is_well(), "{report}");
+}
+
+/// The match stands in the countdown after a pause when a program is killed, and the program is back before the countdown is over.
+#[cfg(feature = "seal")]
+#[test]
+fn program_comes_back_while_a_countdown_runs() {
+    let conditions = [Condition::Pauses, Condition::Barriers, Condition::Kills].into_iter().collect();
+    let plan = Plan { sealed: true, conditions, ..Plan::default() };
+    let report =
+        toy(Rules::Jumps).plan(plan).again("distant", 15_153_808_630_035_558_496, 1_620, &["jitter", "loss"]);
     assert!(report.is_well(), "{report}");
 }

@@ -83,7 +83,7 @@ impl<G: Game> Rejoin<G> {
         session.confirmed().for_each(|(frame, inputs)| self.record(frame, inputs));
         let Some(key) = self.key.filter(|_| self.awaits && !session.ended()) else { return };
         if let Some(lobby) = &mut self.lobby
-            && let Some(guest) = lobby.incoming()
+            && let Some(guest) = lobby.incoming().filter(|_| session.is_at_rest())
         {
             let replay = self.replay.replay();
             match Resumption::log_for(&guest.user_data, session, game, &self.config, replay) {

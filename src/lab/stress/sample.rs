@@ -50,7 +50,8 @@ impl Sampler {
         if matches!(advanced, Advanced::NotDue | Advanced::Ended) {
             return;
         }
-        let depth = stats.rollback.resimulated_frames - self.resimulated;
+        // A program that was killed and came back counts from 0.
+        let depth = stats.rollback.resimulated_frames.saturating_sub(self.resimulated);
         self.resimulated = stats.rollback.resimulated_frames;
         let moment = Moment {
             at: now.saturating_sub(first),
