@@ -2,7 +2,8 @@
 
 use crate::plants::PLANTS;
 use crate::roster::GAMES;
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 use rebout::lab::link::LinkConfig;
 use rebout::lab::stress::{Condition, Conditions, extras};
 use std::path::PathBuf;
@@ -44,7 +45,7 @@ pub(crate) struct Args {
     #[arg(long, default_value = "all", value_parser = link)]
     pub(crate) link: String,
 
-    /// The game: playground, duel, swarm, tag (four pads), tilt (two sticks), or a planted mistake
+    /// The game: playground, duel, swarm, tag (four pads), tilt (two sticks), `all` of them by turns, or a planted mistake
     #[arg(long, default_value = "playground", value_parser = game)]
     pub(crate) game: String,
 
@@ -64,6 +65,10 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     happening: Happening,
+
+    /// Draws for each match which of the given conditions it has, and whether it is sealed
+    #[arg(long, conflicts_with = "plant")]
+    pub(crate) drawn: bool,
 
     /// Plays part I of N of the run, to spread it over machines: `1/4` to `4/4`
     #[arg(long, value_name = "I/N", conflicts_with = "plant")]
@@ -119,9 +124,29 @@ struct Happening {
     #[cfg(feature = "seal")]
     #[arg(long, requires = "sealed")]
     spectators: bool,
+
+    /// Puts both players behind routers and firewalls: they meet at a rendezvous, and play through a relay where no direct path
+    /// works; needs --sealed
+    #[cfg(feature = "nat")]
+    #[arg(long, requires = "sealed")]
+    relayed: bool,
 }
 
 impl Args {
+    /// The arguments of the program, which ends if they make no sense.
+    pub(crate) fn of_program() -> Self {
+        let args = Self::parse();
+        let conditions = args.conditions();
+        if conditions.has(Condition::Relayed)
+            && !args.drawn
+            && let Some(other) = conditions.iter().find(|one| one.excludes_relays())
+        {
+            let why = format!("--relayed and --{} do not go together in one match", other.name());
+            Self::command().error(ErrorKind::ArgumentConflict, why).exit();
+        }
+        args
+    }
+
     /// The conditions of the run.
     pub(crate) fn conditions(&self) -> Conditions {
         let on = &self.happening;
@@ -139,7 +164,17 @@ impl Args {
         ];
         #[cfg(not(feature = "seal"))]
         let sealed = [];
-        everywhere.into_iter().chain(sealed).filter(|(_, is_on)| *is_on).map(|(one, _)| one).collect()
+        #[cfg(feature = "nat")]
+        let relayed = [(Condition::Relayed, on.relayed)];
+        #[cfg(not(feature = "nat"))]
+        let relayed = [];
+        everywhere
+            .into_iter()
+            .chain(sealed)
+            .chain(relayed)
+            .filter(|(_, is_on)| *is_on)
+            .map(|(one, _)| one)
+            .collect()
     }
 }
 
@@ -188,7 +223,8 @@ fn link(name: &str) -> Result<String, String> {
 }
 
 fn game(name: &str) -> Result<String, String> {
-    one_of(name, GAMES.iter().map(|game| game.name).chain(PLANTS.iter().map(|plant| plant.name)))
+    let plants = PLANTS.iter().map(|plant| plant.name);
+    one_of(name, GAMES.iter().map(|game| game.name).chain(["all"]).chain(plants))
 }
 
 fn plant(name: &str) -> Result<String, String> {

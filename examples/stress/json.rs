@@ -54,13 +54,14 @@ impl Run<'_> {
         let conditions: Vec<_> = args.conditions().iter().map(Condition::name).collect();
         format!(
             "{{\"game\":{},\"link\":{},\"seed\":\"{}\",\"matches\":{},\"frames\":{},\"sealed\":{sealed},\
-             \"conditions\":{},\"without\":{}}}",
+             \"conditions\":{},\"drawn\":{},\"without\":{}}}",
             quoted(&args.game),
             quoted(&args.link),
             args.seed,
             args.matches.unwrap_or(USUAL_MATCHES),
             args.frames,
             quoted(&conditions.join(",")),
+            args.drawn,
             quoted(&args.without.join(",")),
         )
     }

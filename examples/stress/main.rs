@@ -21,8 +21,9 @@ mod pool;
 mod progress;
 mod roster;
 mod subjects;
+#[cfg(feature = "nat")]
+mod turn;
 
-use clap::Parser;
 use cli::Args;
 use planting::Planting;
 use plants::PLANTS;
@@ -35,7 +36,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = Args::of_program();
     match run(&args, &mut io::stdout().lock()) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -156,7 +157,8 @@ fn command(what: &str, case: &Case) -> String {
 }
 
 fn describe(failure: &Failure) -> String {
-    failure.describe(|case| command(&format!("--game {}", failure.game), case))
+    let game = |case: &Case| if failure.game == "all" { roster::game_of(case).name } else { &failure.game };
+    failure.describe(|case| command(&format!("--game {}", game(case)), case))
 }
 
 /// Prints a failure, and leaves its files behind: what was found and how to see it again, and the bundle of the desync,

@@ -54,8 +54,11 @@ fn spar(turn: &Turn<'_, Duel>) -> Buttons {
 }
 
 pub(crate) fn duel() -> Stress<Duel> {
-    let struck =
-        |duel: &Duel| duel.round > 1 || duel.fighters.iter().any(|fighter| fighter.health < FULL_HEALTH);
+    // After a rematch both have full health again, and one of them a won match.
+    let struck = |duel: &Duel| {
+        duel.round > 1
+            || duel.fighters.iter().any(|fighter| fighter.health < FULL_HEALTH || fighter.matches > 0)
+    };
     Stress::new(Duel::new).press(spar).expect(NO_BLOW, struck)
 }
 

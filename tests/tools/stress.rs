@@ -302,6 +302,7 @@ fn arguments_that_make_no_sense_are_refused_with_the_value() {
         ("--roaming", "--sealed"),
         ("--kills", "--sealed"),
         ("--spectators", "--sealed"),
+        ("--drawn --plant all", "'--plant <PLANT>'"),
     ] {
         let (code, out, err) = stress(args);
         assert_eq!((code, &*out), (Some(2), ""), "{args}");
@@ -421,4 +422,29 @@ fn every_condition_is_met() {
         let (code, out, err) = stress(&args);
         assert_eq!(code, Some(0), "{args}: {out}{err}");
     }
+}
+
+#[cfg(feature = "nat")]
+#[test]
+fn matches_through_relays_are_well() {
+    let (code, out, err) =
+        stress("--game tilt --matches 13 --frames 300 --without rematch --sealed --relayed");
+    assert_eq!(code, Some(0), "{out}{err}");
+    let (code, _, err) = stress("--sealed --relayed --kills");
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("--relayed and --kills do not go together"), "{err}");
+}
+
+/// Each match draws its game, its seal and its conditions from its seed: the shards of such a run merge like those of any other.
+#[test]
+fn run_of_all_games_with_drawn_conditions_merges() {
+    let scratch = Scratch::new("drawn");
+    let args = "--game all --matches 26 --frames 900 --without rematch --sealed --hostile --pauses --barriers \
+                --first-states --kills --spectators --drawn";
+    let (code, whole, err) = stress(args);
+    assert_eq!(code, Some(0), "{whole}{err}");
+    let (code, merged, err) = merge(&shards(&scratch, args, 3));
+    assert_eq!(code, Some(0), "{merged}{err}");
+    let table = |text: &str| text.lines().take(15).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(table(&merged), table(&whole));
 }

@@ -24,6 +24,10 @@ impl<G: Game> SimPeer<G> {
         if self.spectator.is_some() {
             return false;
         }
+        #[cfg(feature = "nat")]
+        if self.server.is_some() {
+            return false;
+        }
         matches!(self.stage, Stage::Lobby(None))
     }
 
@@ -98,7 +102,11 @@ impl<G: Game> Protocol for SimPeer<G> {
             inside.into_iter().chain(seal).chain(lobby).chain(audience).chain(spectator).min()
         };
         #[cfg(feature = "nat")]
-        let inside = inside.into_iter().chain(self.nat.as_ref().and_then(NatTraversal::poll_timeout)).min();
+        let inside = {
+            let nat = self.nat.as_ref().and_then(NatTraversal::poll_timeout);
+            let server = self.server.as_ref().and_then(|server| server.poll_timeout());
+            inside.into_iter().chain(nat).chain(server).min()
+        };
         inside
     }
 

@@ -15,6 +15,10 @@ use std::marker::PhantomData;
 impl<G: Game> SimPeer<G> {
     /// The lobby or the match, with the layers around it.
     pub(super) fn outside<R>(&mut self, call: impl FnOnce(&mut dyn Protocol) -> R) -> Option<R> {
+        #[cfg(feature = "nat")]
+        if let Some(server) = &mut self.server {
+            return Some(call(&mut **server));
+        }
         let layers = Layers {
             #[cfg(feature = "seal")]
             seal: self.seal.as_mut(),

@@ -9,6 +9,8 @@ mod watching;
 
 use super::{Overheard, Play};
 #[cfg(feature = "nat")]
+use crate::Protocol;
+#[cfg(feature = "nat")]
 use crate::connect::nat::NatTraversal;
 #[cfg(feature = "seal")]
 use crate::connect::seal::Seal;
@@ -76,6 +78,9 @@ pub struct SimPeer<G: Game> {
     /// The spectator that this machine is, instead of a player's.
     #[cfg(feature = "seal")]
     spectator: Option<Box<crate::Spectator>>,
+    /// The server that this machine is, instead of a player's.
+    #[cfg(feature = "nat")]
+    server: Option<Box<dyn Protocol>>,
     /// The seat of the machine, from the start of the match on.
     pub(super) seat: Option<Player>,
     /// The shortest time from one frame to the next, for a machine that cannot keep up.
@@ -115,6 +120,13 @@ impl<G: Game> SimPeer<G> {
         Self::in_stage(Ok(lobby), play)
     }
 
+    /// A server in the network of a match, which plays nothing.
+    #[cfg(feature = "nat")]
+    pub(in crate::lab) fn server(server: Box<dyn Protocol>, play: Play<G>) -> Self {
+        let peer = Self::in_stage(Err(LobbyError::NotAgreed), play);
+        Self { error: None, server: Some(server), ..peer }
+    }
+
     fn in_stage(lobby: Result<Lobby, LobbyError>, play: Play<G>) -> Self {
         let (lobby, error) = match lobby {
             Ok(lobby) => (Some(lobby), None),
@@ -147,6 +159,8 @@ impl<G: Game> SimPeer<G> {
             audience: None,
             #[cfg(feature = "seal")]
             spectator: None,
+            #[cfg(feature = "nat")]
+            server: None,
             seat: None,
             min_frame_length: Duration::ZERO,
             frames_ahead_by: Duration::ZERO,
@@ -197,6 +211,8 @@ impl<G: Game> SimPeer<G> {
             audience: None,
             #[cfg(feature = "seal")]
             spectator: None,
+            #[cfg(feature = "nat")]
+            server: None,
             watch: None,
             input_source: None,
             make: None,

@@ -22,11 +22,14 @@ pub enum Condition {
     /// Spectators watch from the start and from the middle of the match, one of them through another. They must come to the players'
     /// last state. The link must be sealed.
     Spectators,
+    /// The machines are behind routers and firewalls, meet at a rendezvous, and play through a TURN relay where no direct path works. The
+    /// link must be sealed, and the test must have [a relay](super::Stress::turn_relay). Not together with roaming, kills and spectators.
+    Relayed,
 }
 
 impl Condition {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Roaming,
         Self::Hostile,
         Self::Pauses,
@@ -34,6 +37,7 @@ impl Condition {
         Self::FirstStates,
         Self::Kills,
         Self::Spectators,
+        Self::Relayed,
     ];
 
     /// Its name.
@@ -47,13 +51,20 @@ impl Condition {
             Self::FirstStates => "first-states",
             Self::Kills => "kills",
             Self::Spectators => "spectators",
+            Self::Relayed => "relayed",
         }
+    }
+
+    /// Whether a match with [`Relayed`](Self::Relayed) cannot have it: each of them needs a machine at an address that stays.
+    #[must_use]
+    pub const fn excludes_relays(self) -> bool {
+        matches!(self, Self::Roaming | Self::Kills | Self::Spectators)
     }
 
     /// Whether only a sealed match can have it.
     #[must_use]
     pub const fn needs_seal(self) -> bool {
-        matches!(self, Self::Roaming | Self::Kills | Self::Spectators)
+        matches!(self, Self::Roaming | Self::Kills | Self::Spectators | Self::Relayed)
     }
 }
 

@@ -130,6 +130,10 @@ fn violation<G: Game + 'static>(
     if let Some(id) = (0..2).find(|id| !has(*id)) {
         return Some(format!("{} has another first state", ["the host", "the joiner"][id]));
     }
+    #[cfg(feature = "nat")]
+    if let Some(what) = outside.relayed.as_ref().and_then(super::relayed::Relayed::violation) {
+        return Some(what.to_owned());
+    }
     #[cfg(feature = "seal")]
     {
         let (_, checksum) = end(sim.machine(0)).ok()?;

@@ -41,6 +41,8 @@ mod outside;
 mod page;
 mod pauses;
 mod plot;
+#[cfg(feature = "nat")]
+mod relayed;
 mod report;
 mod sample;
 mod shrink;
@@ -56,6 +58,8 @@ pub use failure::{Failure, Files, FilesError};
 pub use inputs::{Turn, random, random_pads};
 pub use outcome::{Figures, Keep, Outcome, Trouble};
 pub use page::Extras;
+#[cfg(feature = "nat")]
+pub use relayed::{ServerPorts, TurnRelay};
 pub use report::Report;
 pub use sample::{Moment, Sample};
 pub use tally::{Row, Tally};
@@ -83,6 +87,8 @@ pub struct Stress<G> {
     expected: Option<Expected<G>>,
     axes: u8,
     pads: u8,
+    #[cfg(feature = "nat")]
+    turn_relay: Option<TurnRelay>,
     plan: Plan,
 }
 
@@ -105,6 +111,8 @@ impl<G: Game + 'static> Stress<G> {
             expected: None,
             axes: 0,
             pads: 1,
+            #[cfg(feature = "nat")]
+            turn_relay: None,
             plan: Plan::default(),
         }
     }
@@ -132,6 +140,13 @@ impl<G: Game + 'static> Stress<G> {
     #[must_use]
     pub fn pads(self, pads: u8) -> Self {
         Self { pads, ..self }
+    }
+
+    /// Has this server for matches with [`Condition::Relayed`]. Without one they are played without routers.
+    #[cfg(feature = "nat")]
+    #[must_use]
+    pub fn turn_relay(self, relay: TurnRelay) -> Self {
+        Self { turn_relay: Some(relay), ..self }
     }
 
     /// The function that gives the inputs.

@@ -1,11 +1,13 @@
 //! Events outside both machines: a router that forgets its mappings, an attacker without keys, players who pause, programs that are
-//! killed, and spectators.
+//! killed, spectators, and the routers and servers of a match through NATs.
 
 use super::case::Case;
 use super::conditions::Condition;
 #[cfg(feature = "seal")]
 use super::kills::Kills;
 use super::pauses::Pauses;
+#[cfg(feature = "nat")]
+use super::relayed::Relayed;
 #[cfg(feature = "seal")]
 use super::spectators::Spectators;
 use super::timed::Timed;
@@ -42,6 +44,8 @@ pub(super) struct Outside {
     pub(super) kills: Option<Kills>,
     #[cfg(feature = "seal")]
     pub(super) spectators: Option<Spectators>,
+    #[cfg(feature = "nat")]
+    pub(super) relayed: Option<Relayed>,
     /// Whether the attacker may send in the name of the peer: on a bare link that takes a right guess, and here none is to succeed.
     poses: bool,
 }
@@ -65,6 +69,8 @@ impl Outside {
             kills: Kills::new(case, config),
             #[cfg(feature = "seal")]
             spectators: Spectators::new(case, config, sim),
+            #[cfg(feature = "nat")]
+            relayed: None,
             poses: !sim.machine(0).is_bare(),
         }
     }
@@ -74,6 +80,10 @@ impl Outside {
         let until = sim.world.now() + LOOK_EVERY;
         if let Some(pauses) = &mut self.pauses {
             pauses.run(sim);
+        }
+        #[cfg(feature = "nat")]
+        if let Some(relayed) = &mut self.relayed {
+            relayed.run(sim);
         }
         #[cfg(feature = "seal")]
         {

@@ -8,6 +8,8 @@ use super::inputs::{Turn, mix};
 use super::outcome::{Keep, Outcome, Trouble};
 use super::outside::Outside;
 use super::pauses;
+#[cfg(feature = "nat")]
+use super::relayed::{self, Relayed};
 use super::sample::{self, Sampler};
 use super::timed::{Counted, Timed};
 #[cfg(feature = "seal")]
@@ -57,6 +59,8 @@ fn play_one<G: Game + 'static>(
     if case.sealed {
         sim.seal(case.seed);
     }
+    #[cfg(feature = "nat")]
+    let relayed = Relayed::new(case, &configs, stress.turn_relay, &mut sim, play);
     let (end, hook) = (case.frames, stress.before);
     let barriers = case.conditions.has(Condition::Barriers);
     let timed = move |game, press| Timed::new(game, end, press, hook).with_barriers(barriers);
@@ -99,6 +103,10 @@ fn play_one<G: Game + 'static>(
     }
     sim.record();
     let mut outside = Outside::new(case, &configs[0], &mut sim);
+    #[cfg(feature = "nat")]
+    {
+        outside.relayed = relayed;
+    }
     let mut seen = run(&mut sim, case, &mut outside, play);
     (seen.expects_rollbacks, seen.inputs) = (expects_rollbacks, sim.take_record());
     let mut outcome = examine(stress, &sim, case, &seen, &outside);
@@ -160,6 +168,10 @@ fn time_limit(case: &Case) -> Duration {
     #[cfg(feature = "seal")]
     if case.conditions.has(Condition::Kills) {
         limit += kills::TIME;
+    }
+    #[cfg(feature = "nat")]
+    if case.conditions.has(Condition::Relayed) {
+        limit += relayed::TIME;
     }
     limit
 }
