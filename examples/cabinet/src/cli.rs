@@ -83,6 +83,17 @@ pub enum Command {
         #[command(flatten)]
         seat: Seat,
     },
+    /// Come back into a match after this program ended in the middle of it
+    Rejoin {
+        /// The folder of `--rejoin-in`
+        folder: PathBuf,
+        #[command(flatten)]
+        game: Game,
+        #[command(flatten)]
+        hands: Hands,
+        #[command(flatten)]
+        seat: Seat,
+    },
     /// Watch a match of others while it is played
     Watch {
         /// The invite for spectators
@@ -199,6 +210,9 @@ pub struct Seat {
     /// Record the match into this folder
     #[arg(long, value_name = "DIR")]
     pub record: Option<PathBuf>,
+    /// While a match runs, keep a file in this folder by which `cabinet rejoin` comes back; both players need one
+    #[arg(long, value_name = "DIR")]
+    pub rejoin_in: Option<PathBuf>,
     /// Open the net graph
     #[arg(long)]
     pub net: bool,

@@ -58,7 +58,7 @@ fn run(command: Command) -> Result<u8, String> {
             shown(seat.view, move |screen| {
                 let (machine, mut terms) = loaded(&setup, &hands)?;
                 terms.config.rollback.look_ahead_frames = seat.look_ahead;
-                play::local(screen, machine, &terms, &held)
+                play::local(screen, machine, &terms, &held, seat.record.as_deref())
             })
         }
         Command::Host { game, port, rendezvous, hands, seat } => {
@@ -88,6 +88,19 @@ fn run(command: Command) -> Result<u8, String> {
                 let (machine, terms) = loaded(&setup, &hands)?;
                 let online =
                     Online::join(options(&terms, &seat), &text).map_err(|error| error.to_string())?;
+                play::online(screen, online, machine, terms, held, Role::Join, seat.net)
+            })
+        }
+        Command::Rejoin { folder, game, hands, mut seat } => {
+            let (setup, held) = (tried(&game)?, held(&hands, &seat)?);
+            let file = Options::unfinished_in(&folder).ok_or_else(|| {
+                format!("{} has no match of the last hour to come back into", folder.display())
+            })?;
+            seat.rejoin_in = Some(folder);
+            shown(seat.view, move |screen| {
+                let (machine, terms) = loaded(&setup, &hands)?;
+                let online =
+                    Online::rejoin(options(&terms, &seat), &file).map_err(|error| error.to_string())?;
                 play::online(screen, online, machine, terms, held, Role::Join, seat.net)
             })
         }
@@ -144,7 +157,10 @@ fn options(terms: &Terms, seat: &Seat) -> Options {
     config.rollback.delay_frames = seat.delay;
     config.rollback.window_frames = seat.window;
     config.rollback.look_ahead_frames = seat.look_ahead;
-    let options = Options::with_config(config).name(&seat.name);
+    let mut options = Options::with_config(config).name(&seat.name);
+    if let Some(folder) = &seat.rejoin_in {
+        options = options.rejoin_in(folder);
+    }
     match &seat.record {
         Some(folder) => options.record_to(folder).bundles_to(folder.join("desyncs")),
         None => options,

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use rebout::{FrameRate, Player, Save, diff};
 
 use super::Plan;
+use crate::ffi::fill_fresh_memory;
 use crate::machine::Machine;
 use crate::setup::Setup;
 
@@ -40,8 +41,14 @@ impl Times {
 
 pub(super) fn look(setup: &Setup, plan: &Plan, tell: &mut dyn FnMut(String)) -> Result<Findings, String> {
     let words = |error: &dyn std::fmt::Display| error.to_string();
-    let mut one = setup.machine().map_err(|error| words(&error))?;
-    let mut two = setup.machine().map_err(|error| words(&error))?;
+    // Fresh memory differs, so that bytes which the core does not initialise do too.
+    let filled = |byte| {
+        fill_fresh_memory(byte);
+        let machine = setup.machine();
+        fill_fresh_memory(0);
+        machine.map_err(|error| words(&error))
+    };
+    let (mut one, mut two) = (filled(0x55)?, filled(0xAA)?);
     let facts = one.core().facts().clone();
     let rate = FrameRate::from_f64(facts.fps);
     tell(format!("{} {}, {}", facts.name, facts.version, setup.content.name()));
@@ -124,6 +131,11 @@ fn timed(machine: &mut Machine, plan: &Plan) -> Result<Times, rebout::StateError
         machine.run(pads(frame), false);
         Ok(())
     })?;
+    // A core that runs on until it can be saved reads its pads in some frames only.
+    for frame in 0..TIMED {
+        machine.run(pads(frame), frame % 2 == 0);
+        machine.save(&mut slot)?;
+    }
     let save = each(|_| machine.save(&mut slot))?;
     let restore = each(|_| machine.restore(&slot))?;
     Ok(Times { run, hidden_run, save, restore })

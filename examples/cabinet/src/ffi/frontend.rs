@@ -176,10 +176,14 @@ impl Frontend {
         self.polls_in_serialize.get()
     }
 
-    fn pad(&self, port: c_uint, device: c_uint, id: c_uint) -> i16 {
+    fn note_poll(&self) {
         if self.phase.get() == Phase::Serialize {
             self.polls_in_serialize.set(self.polls_in_serialize.get() + 1);
         }
+    }
+
+    fn pad(&self, port: c_uint, device: c_uint, id: c_uint) -> i16 {
+        self.note_poll();
         let held = self.pads.get().get(port as usize).copied().unwrap_or(0);
         match (device & DEVICE_MASK, id) {
             (DEVICE_JOYPAD, JOYPAD_MASK) => held.cast_signed(),
@@ -299,7 +303,9 @@ pub(super) unsafe extern "C" fn batch(data: *const i16, frames: usize) -> usize 
     frames
 }
 
-pub(super) unsafe extern "C" fn poll() {}
+pub(super) unsafe extern "C" fn poll() {
+    with_frontend((), Frontend::note_poll);
+}
 
 pub(super) unsafe extern "C" fn input(port: c_uint, device: c_uint, _index: c_uint, id: c_uint) -> i16 {
     with_frontend(0, |frontend| frontend.pad(port, device, id))

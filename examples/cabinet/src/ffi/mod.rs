@@ -7,6 +7,7 @@
 //! | `frontend` | the cabinet's side of the callbacks: picture, sound, pads |
 //! | `environment` | the answers to a core's questions and wishes |
 //! | `log` | the text of a core's log |
+//! | `heap` | fresh memory that is filled |
 //!
 //! A libretro core is global to its library, and its callbacks have no user pointer. [`Core`] therefore loads a copy of the library for
 //! each machine, and a call into a core names its frontend for the thread that makes it.
@@ -15,9 +16,11 @@ mod abi;
 mod core;
 mod environment;
 mod frontend;
+mod heap;
 mod log;
 
 pub(crate) use core::MAX_STATE;
 pub use core::{Core, CoreError, Facts, Region, Stage};
 pub use environment::Wish;
 pub use frontend::{Frame, Frontend, Heard, Options, Variable};
+pub use heap::fill_fresh_memory;

@@ -1,11 +1,13 @@
 //! Two players at this machine.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rebout::{Advanced, Input, Offline, Player};
 use stage::{InputState, Key};
 
 use super::prompts::{Answer, Prompt};
+use super::record::LocalRecord;
 use super::show::{Screen, Show};
 use super::{Ending, Hands, Terms};
 use crate::keys::input_of;
@@ -18,7 +20,14 @@ const PAUSED: Duration = Duration::from_millis(16);
 ///
 /// # Errors
 /// A config that is not valid.
-pub fn local(screen: &Screen, mut machine: Machine, terms: &Terms, hands: &Hands) -> Result<Ending, String> {
+pub fn local(
+    screen: &Screen,
+    mut machine: Machine,
+    terms: &Terms,
+    hands: &Hands,
+    record_to: Option<&Path>,
+) -> Result<Ending, String> {
+    let mut record = record_to.map(|folder| LocalRecord::begin(folder, terms, &mut machine)).transpose()?;
     let start = Instant::now();
     let mut offline =
         Offline::new(start.elapsed(), &terms.config, &machine).map_err(|error| error.to_string())?;
@@ -47,7 +56,12 @@ pub fn local(screen: &Screen, mut machine: Machine, terms: &Terms, hands: &Hands
         }
         show.menu(prompt.menu());
         let inputs = inputs(hands, &input, machine.frame());
-        match offline.advance(start.elapsed(), &mut machine, inputs) {
+        let advanced = offline.advance(start.elapsed(), &mut machine, inputs);
+        if let Some(trouble) = record.as_mut().and_then(|record| record.note(&offline, &machine)) {
+            show.tell(&trouble);
+            record = None;
+        }
+        match advanced {
             Advanced::Stepped => offline.look_ahead(&mut machine, |machine| show.frame(machine)),
             _ => show.refresh(),
         }
@@ -56,6 +70,7 @@ pub fn local(screen: &Screen, mut machine: Machine, terms: &Terms, hands: &Hands
     let mut lines = vec![format!("{} frames", machine.frame())];
     lines.extend(offline.failure().map(ToString::to_string));
     lines.extend(show.heard());
+    lines.extend(record.map(|record| record.end(offline.ended())));
     Ok(Ending { lines, code: u8::from(offline.failure().is_some()) })
 }
 

@@ -3,6 +3,7 @@
 mod local;
 mod online;
 mod prompts;
+mod record;
 mod show;
 mod terms;
 mod watch;

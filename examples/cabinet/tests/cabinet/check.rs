@@ -1,6 +1,6 @@
 //! `cabinet check` finds the faults that cores have, and names the address.
 
-use crate::tools::{Folder, cabinet, nes_core, run};
+use crate::tools::{Folder, cabinet, core, nes_core, run};
 
 /// The answer of `check` about our own core with faults planted; `None` without a C compiler.
 fn checked(faults: &[&str]) -> Option<(String, Option<i32>)> {
@@ -64,6 +64,36 @@ fn fresh_cores_that_differ_share_the_first_state() {
     assert!(text.contains("two fresh cores differ in 2 bytes"), "{text}");
     assert!(text.contains("a state that is handed over is the same there"), "{text}");
     assert!(text.contains("\nverdict: fit for rollback\n") && code == Some(0), "{text}");
+}
+
+#[test]
+fn byte_that_is_never_initialised_is_named() {
+    let Some((text, code)) = checked(&["FAULT_UNSET"]) else { return };
+    if cfg!(all(target_os = "linux", target_env = "gnu")) {
+        assert!(
+            text.contains("two fresh cores differ in 2 bytes") && text.contains("wram[0x3e]: "),
+            "{text}"
+        );
+    }
+    assert!(text.contains("\nverdict: fit for rollback\n") && code == Some(0), "{text}");
+}
+
+#[test]
+fn polls_in_few_saves_are_noticed() {
+    let Some((text, code)) = checked(&["FAULT_POLLS"]) else { return };
+    assert!(text.contains("it reads its pads while it saves its state"), "{text}");
+    assert!(text.contains("\nverdict: fit for rollback\n") && code == Some(0), "{text}");
+}
+
+#[test]
+fn bytes_that_gambatte_does_not_restore_are_found() {
+    let folder = Folder::new("gambatte");
+    let Some(core) = core("CABINET_GB_CORE", "gambatte") else { return };
+    let rom = folder.file("pads.gb", &crate::game_boy::rom());
+    let mut check = cabinet();
+    check.arg("check").arg(core).arg(rom).args(["--frames", "150", "--stress", "0"]);
+    let (text, code) = run(&mut check);
+    assert!(text.contains("verdict: fit for rollback with --ignore 0x") && code == Some(0), "{text}");
 }
 
 #[test]

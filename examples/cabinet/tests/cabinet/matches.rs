@@ -124,6 +124,67 @@ fn spectator_sees_the_match_of_the_players() {
 }
 
 #[test]
+fn match_at_one_machine_is_recorded_and_verified() {
+    let folder = Folder::new("local");
+    let rom = folder.file("rom.bin", &[7; 64]);
+    let Some(core) = folder.tally("tally", &["FAULT_FRESH"]) else { return };
+    let records = folder.path().join("records");
+    let mut play = cabinet();
+    play.arg("play").arg(&core).arg(&rom).args(["--bot", "--view", "none", "--frames", "90", "--record"]);
+    let (text, code) = crate::tools::run(play.arg(&records));
+    let file = text.lines().find_map(|line| line.strip_prefix("recorded to ")).expect("a recording");
+    assert_eq!(code, Some(0), "{text}");
+    let mut replay = cabinet();
+    replay.arg("replay").arg(file).arg(&core).arg(&rom).args(["--view", "none"]);
+    let (text, code) = crate::tools::run(&mut replay);
+    assert!(last(&text).starts_with("frame 90, ") && code == Some(0), "{text}");
+    let compared = text.lines().find_map(|line| line.strip_suffix(" checksums are those of the players"));
+    assert!(compared.is_some_and(|count| count != "0"), "{text}");
+}
+
+#[test]
+fn killed_player_comes_back_and_both_agree() {
+    let folder = Folder::new("rejoin");
+    let rom = folder.file("rom.bin", &[7; 64]);
+    let Some(core) = folder.tally("tally", &["FAULT_FRESH"]) else { return };
+    let folders = ["one", "two"].map(|name| folder.path().join(name));
+    let [one, two] = folders.each_ref().map(|path| path.to_str().unwrap());
+    let (mut rejoin, mut none) = (cabinet(), cabinet());
+    for command in [&mut rejoin, &mut none] {
+        command
+            .arg("rejoin")
+            .arg(two)
+            .arg(&core)
+            .arg(&rom)
+            .args(["--bot", "--view", "none", "--record", two]);
+    }
+    let (text, code) = crate::tools::run(&mut none);
+    assert!(text.contains("has no match of the last hour") && code == Some(2), "{text}");
+    let (host, invite, _) = host(&core, &rom, &["--rejoin-in", one, "--record", one]);
+    let mut joined = Running::start(&mut join(&invite, &core, &rom, &["--rejoin-in", two, "--record", two]));
+    // The file is there once the match runs.
+    let begun = std::time::Instant::now();
+    while rebout::Options::unfinished_in(two).is_none() {
+        assert!(begun.elapsed().as_secs() < 60, "no match begins");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    joined.kill();
+    let (text, code, error) = Running::start(&mut rejoin).end();
+    assert!(text.contains("Both machines agree on every frame.") && code == Some(0), "{text}{error}");
+    let (hosted, code, error) = host.end();
+    assert_eq!((last(&hosted), code), (last(&text), Some(0)), "{hosted}{error}");
+}
+
+#[test]
+fn geometry_that_changes_is_no_trouble() {
+    let folder = Folder::new("geometry");
+    let rom = folder.file("rom.bin", &[7; 64]);
+    let Some(core) = folder.tally("tally", &["FAULT_GEOMETRY"]) else { return };
+    let texts = played(&core, &rom, &[]);
+    assert_eq!(last(&texts[0]), last(&texts[1]));
+}
+
+#[test]
 fn desync_names_the_address_in_memory() {
     let folder = Folder::new("desync");
     let rom = folder.file("rom.bin", &[7; 64]);

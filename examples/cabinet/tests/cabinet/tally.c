@@ -106,6 +106,15 @@ EXPORT bool retro_load_game(const struct game_info *game) {
 #endif
     memset(memory, 0, MEMORY);
     memory[8] = game->size ? *(const uint8_t *)game->data : 0;
+#ifdef FAULT_UNSET
+    {
+        /* A byte of the state that is never set: it is what the memory had before. */
+        volatile uint8_t *chip = malloc(4096);
+        if (!chip) return false;
+        memory[62] = chip[100];
+        free((void *)chip);
+    }
+#endif
 #ifdef FAULT_FRESH
     memory[63] = (uint8_t)((uintptr_t)memory >> 12);
 #endif
@@ -176,6 +185,10 @@ EXPORT bool retro_serialize(void *state, size_t size) {
     /* A save that first runs the machine on to a point where it can be saved, and reads the pads there. */
     if (!memory[41]) memory[40] = (uint8_t)(memory[40] + 1 + input(0, 1, 0, 8));
     memory[41] = 1;
+#endif
+#ifdef FAULT_POLLS
+    /* A save that polls the pads, in few frames. */
+    if (memory[20] % 32 == 31) poll();
 #endif
     memcpy(state, memory, MEMORY);
 #ifdef FAULT_LEFTOVER

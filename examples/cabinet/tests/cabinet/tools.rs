@@ -75,12 +75,17 @@ impl Drop for Folder {
 
 /// A NES core of this machine: that of the variable `CABINET_NES_CORE`, or one where Debian installs it.
 pub(crate) fn nes_core() -> Option<PathBuf> {
-    let named = std::env::var_os("CABINET_NES_CORE").map(PathBuf::from);
+    core("CABINET_NES_CORE", "nestopia")
+}
+
+/// A core of this machine: that of a variable, or the one of this name where Debian installs it.
+pub(crate) fn core(variable: &str, name: &str) -> Option<PathBuf> {
+    let named = std::env::var_os(variable).map(PathBuf::from);
     let usual = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib"];
-    let usual = usual.iter().map(|folder| Path::new(folder).join("libretro/nestopia_libretro.so"));
+    let usual = usual.iter().map(|folder| Path::new(folder).join(format!("libretro/{name}_libretro.so")));
     let found = named.into_iter().chain(usual).find(|path| path.exists());
     if found.is_none() {
-        println!("skipped: no NES core; CABINET_NES_CORE names one");
+        println!("skipped: no core {name}; {variable} names one");
     }
     found
 }
