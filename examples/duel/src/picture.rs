@@ -151,6 +151,18 @@ pub struct Banner {
     pub age: u16,
 }
 
+/// Who is ahead in matches, once two have been played: `You lead 3 to 2`.
+pub fn lead(scene: &Scene) -> Option<String> {
+    let [one, two] = scene.duel.fighters.map(|fighter| fighter.matches);
+    let leads = |name: &str| says(name, "leads", "lead");
+    match one.cmp(&two) {
+        _ if one + two < 2 => None,
+        core::cmp::Ordering::Equal => Some(format!("{one} to {two}")),
+        core::cmp::Ordering::Greater => Some(format!("{} {one} to {two}", leads(&scene.names[0]))),
+        core::cmp::Ordering::Less => Some(format!("{} {two} to {one}", leads(&scene.names[1]))),
+    }
+}
+
 /// The banner that the state of the match calls for.
 pub fn banner(scene: &Scene) -> Option<Banner> {
     let duel = &scene.duel;
@@ -165,6 +177,7 @@ pub fn banner(scene: &Scene) -> Option<Banner> {
     };
     let plain = |text: &str, age: u16| Some(Banner { text: text.to_owned(), below: String::new(), age });
     match duel.phase {
+        Phase::Choose => None,
         Phase::Intro if duel.since < 8 => None,
         Phase::Intro if duel.since < CALL_FRAME => plain(&format!("Round {}", duel.round), duel.since - 8),
         Phase::Intro => plain("Fight!", duel.since - CALL_FRAME),
@@ -188,12 +201,13 @@ pub fn banner(scene: &Scene) -> Option<Banner> {
         Phase::MatchOver { winner } => {
             let left = REMATCH_FRAMES.saturating_sub(duel.since).div_ceil(60);
             let asks = |player: Player| says(&name(player), "wants a rematch", "want a rematch");
-            let waits = match duel.rematch {
+            let waits = match duel.ready {
                 [false, false] => "Rematch?".to_owned(),
                 [true, _] => asks(Player::One),
                 [_, true] => asks(Player::Two),
             };
-            let waits = format!("{waits}  {left}");
+            let lead = lead(scene).map_or_else(String::new, |lead| format!("{lead}. "));
+            let waits = format!("{lead}{waits}  {left}");
             let text = decided(winner);
             Some(Banner { text, below: waits, age: duel.since })
         }

@@ -88,9 +88,15 @@ impl Scene {
         }
     }
 
-    /// The colours of a fighter.
+    /// The colours of a fighter. Where both have the same ones, those of player two are the next in the list.
     pub fn outfit(&self, player: Player) -> &'static Outfit {
-        OUTFITS.get(self.outfits[player.index()]).unwrap_or(&OUTFITS[player.index()])
+        let [one, two] = self.outfits;
+        let index = match player {
+            Player::One => one,
+            Player::Two if one == two => (two + 1) % OUTFITS.len(),
+            Player::Two => two,
+        };
+        OUTFITS.get(index).unwrap_or(&OUTFITS[player.index()])
     }
 
     /// One frame on: the state as it is now, and what became of the cues.

@@ -66,7 +66,7 @@ fn rested(duel: &Duel) -> Picture {
 
 /// A fighter on the floor at a wall, the other one beside it.
 fn wall(side: i32) -> Picture {
-    let mut duel = Duel::new(3);
+    let mut duel = Duel::between(3, games::duel::Character::ALL);
     duel.phase = Phase::Fight;
     let [one, two] = &mut duel.fighters;
     one.x = Fx::from_num(side * 225);
@@ -79,7 +79,7 @@ fn wall(side: i32) -> Picture {
 
 /// Both at the top of a jump, far apart.
 fn jump() -> Picture {
-    let mut duel = Duel::new(4);
+    let mut duel = Duel::between(4, games::duel::Character::ALL);
     duel.phase = Phase::Fight;
     for fighter in &mut duel.fighters {
         fighter.y = Fx::from_num(100);
@@ -89,7 +89,7 @@ fn jump() -> Picture {
 }
 
 fn rematch() -> Picture {
-    let mut duel = Duel::new(5);
+    let mut duel = Duel::between(5, games::duel::Character::ALL);
     duel.phase = Phase::MatchOver { winner: Some(rebout::Player::One) };
     duel.since = 60;
     rested(&duel)

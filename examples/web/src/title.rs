@@ -2,8 +2,8 @@
 
 use duel::composer::Composer;
 use duel::prompts::PICK_FOOTER;
-use games::duel::Duel;
 use games::duel::bot::{Bot, Level};
+use games::duel::{Character, Duel};
 use rebout::rollback::{EngineConfig, Rollback};
 use rebout::{Game, Player};
 use stage::InputState;
@@ -34,7 +34,7 @@ pub struct Title {
 
 impl Title {
     pub fn new(seed: u32, report: Report, (level, net_open): (usize, bool)) -> Self {
-        let duel = Duel::new(seed);
+        let duel = Duel::between(seed, Character::ALL);
         let mut composer = Composer::new(&duel, ["Kaito".to_owned(), "Rai".to_owned()], net_open);
         composer.be_backdrop();
         let mut title = Self {
@@ -109,7 +109,7 @@ impl Title {
         self.engine.advance(&mut self.duel);
         self.composer.see(&self.duel, self.engine.cues());
         if self.duel.finished() {
-            self.duel = Duel::new(self.seed.wrapping_add(self.duel.age));
+            self.duel = Duel::between(self.seed.wrapping_add(self.duel.age), Character::ALL);
             self.engine.reset();
         }
     }

@@ -14,7 +14,7 @@ const EDGE: f32 = 256.0;
 const STANDING_REACH: f32 = 34.0;
 const LYING_REACH: f32 = 66.0;
 /// How far a body on its feet reaches above them, with the room for a raised arm.
-const STANDING_HEIGHT: f32 = 112.0;
+const STANDING_HEIGHT: f32 = 120.0;
 /// Where the fighters' feet are, as a share of the canvas from above.
 const FLOOR: f32 = 0.84;
 /// Where the floor meets the wall, as a share of the height of the fighters' feet.

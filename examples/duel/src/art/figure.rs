@@ -2,6 +2,7 @@
 
 use super::camera::Camera;
 use super::pose::Pose;
+use games::duel::Character;
 use stage::{Canvas, Color, Point, at, rgb};
 
 const SPINE: f32 = 31.0;
@@ -33,8 +34,9 @@ pub struct Joints {
 }
 
 impl Joints {
-    /// Bends a skeleton into `pose`, standing at `place` (between its feet) and looking to `side` (1 right, -1 left).
-    pub fn of(pose: &Pose, place: Point, side: f32, airborne: bool) -> Self {
+    /// Bends the skeleton of a fighter into `pose`, standing at `place` (between its feet) and looking to `side` (1 right,
+    /// -1 left).
+    pub fn of(pose: &Pose, character: Character, place: Point, side: f32, airborne: bool) -> Self {
         let chest = along(at(0.0, 0.0), 180.0 - pose.spine, SPINE);
         let head = along(chest, 180.0 - (pose.spine + pose.head) / 2.0, NECK);
         let arm = |shoulder: Point, [upper, fore]: [f32; 2]| {
@@ -56,11 +58,12 @@ impl Joints {
             near_leg: leg(at(-2.5, 0.0), pose.near_leg),
             far_leg: leg(at(2.5, 0.0), pose.far_leg),
         };
-        joints.each(|point| turned(point, pose.turn));
+        let size = Physique::of(character).size;
+        joints.each(|point| turned(at(point.x * size, point.y * size), pose.turn));
         let lowest = joints.lowest();
         // On the ground the lowest part rests on it; in the air the hips lead.
         let upright = pose.turn.to_radians().cos().max(0.0);
-        let hips = LYING_HIPS + (AIR_HIPS - LYING_HIPS) * upright;
+        let hips = LYING_HIPS + (AIR_HIPS * size - LYING_HIPS) * upright;
         let raise = if airborne { hips.max(-lowest) } else { -lowest + pose.lift };
         joints.each(|point| at(place.x + point.x * side, place.y + point.y + raise));
         joints
@@ -92,6 +95,22 @@ fn turned(point: Point, degrees: f32) -> Point {
     // Positive turns ahead, as the spine does.
     let (sine, cosine) = (-degrees).to_radians().sin_cos();
     at(point.x * cosine - point.y * sine, point.x * sine + point.y * cosine)
+}
+
+/// The build of a body: how tall it is, and how thick its limbs are, as shares of the usual.
+#[derive(Clone, Copy, Debug)]
+struct Physique {
+    size: f32,
+    bulk: f32,
+}
+
+impl Physique {
+    const fn of(character: Character) -> Self {
+        match character {
+            Character::Kaito => Self { size: 1.0, bulk: 1.0 },
+            Character::Rai => Self { size: 1.08, bulk: 1.22 },
+        }
+    }
 }
 
 /// The colours of one fighter.
@@ -154,6 +173,7 @@ pub const OUTFITS: [Outfit; 5] = [
 /// How a figure is to be painted this frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
+    pub character: Character,
     pub outfit: Outfit,
     pub side: f32,
     /// 0 to 1: how white a blow has just made it.
@@ -168,11 +188,14 @@ const OUTLINE: Color = rgb(0x17_0D_1F);
 
 /// Paints the body, outline first, far side first.
 pub fn paint(canvas: &mut dyn Canvas, camera: &Camera, joints: &Joints, look: &Look) {
-    let mut brush = Brush { canvas, camera, flash: look.flash, outline: true };
+    let bulk = Physique::of(look.character).bulk;
+    let mut brush = Brush { canvas, camera, flash: look.flash, outline: true, bulk };
     let Outfit { cloth, trim, skin, hair, .. } = look.outfit;
     for outline in [true, false] {
         brush.outline = outline;
-        paint_band(&mut brush, joints, look);
+        if look.character == Character::Kaito {
+            paint_band(&mut brush, joints, look);
+        }
         paint_leg(&mut brush, &joints.far_leg, cloth.darker(0.3), skin.darker(0.1));
         paint_arm(&mut brush, &joints.far_arm, cloth.darker(0.3), skin.darker(0.1), trim.darker(0.3));
         paint_leg(&mut brush, &joints.near_leg, cloth.darker(0.1), skin);
@@ -208,11 +231,14 @@ struct Brush<'a> {
     camera: &'a Camera,
     flash: f32,
     outline: bool,
+    /// How thick limbs are.
+    bulk: f32,
 }
 
 impl Brush<'_> {
     fn limb(&mut self, from: Point, to: Point, radii: [f32; 2], color: Color) {
         let scale = self.camera.scale();
+        let radii = radii.map(|radius| radius * self.bulk);
         let (from, to) = (self.camera.project(from), self.camera.project(to));
         if self.outline {
             let wider = radii.map(|radius| radius * scale + (1.3 * scale).min(2.6));
@@ -259,11 +285,26 @@ fn paint_head(brush: &mut Brush<'_>, joints: &Joints, look: &Look, skin: Color, 
     let (ahead_x, ahead_y) = (up_y * look.side, -up_x * look.side);
     let spot =
         |ahead: f32, up: f32| at(head.x + ahead_x * ahead + up_x * up, head.y + ahead_y * ahead + up_y * up);
-    brush.limb(spot(-2.0, 3.4), spot(-1.6, 1.0), [8.2, 8.6], hair);
-    brush.limb(spot(1.4, -0.6), spot(1.6, -2.6), [7.4, 6.4], skin);
-    brush.limb(spot(-1.5, 6.4), spot(3.8, 6.0), [4.0, 3.0], hair);
+    match look.character {
+        Character::Kaito => {
+            brush.limb(spot(-2.0, 3.4), spot(-1.6, 1.0), [8.2, 8.6], hair);
+            brush.limb(spot(1.4, -0.6), spot(1.6, -2.6), [7.4, 6.4], skin);
+            brush.limb(spot(-1.5, 6.4), spot(3.8, 6.0), [4.0, 3.0], hair);
+            if !brush.outline {
+                brush.limb(spot(-7.0, 2.6), spot(7.4, 3.0), [1.7, 1.7], look.outfit.trim);
+            }
+        }
+        // A shaved head with a knot of hair, and a beard.
+        Character::Rai => {
+            brush.limb(spot(-4.6, 9.2), spot(-7.4, 10.6), [3.0, 2.2], hair);
+            brush.limb(spot(-0.6, 1.6), spot(0.8, -1.6), [7.2, 6.4], skin);
+            brush.limb(spot(0.2, -5.8), spot(4.6, -5.2), [3.0, 2.4], hair);
+            if !brush.outline {
+                brush.limb(spot(-3.2, 7.4), spot(-4.4, 8.4), [1.5, 1.5], look.outfit.trim);
+            }
+        }
+    }
     if !brush.outline {
-        brush.limb(spot(-7.0, 2.6), spot(7.4, 3.0), [1.7, 1.7], look.outfit.trim);
         brush.limb(spot(5.4, 0.2), spot(5.6, -0.8), [0.9, 0.9], OUTLINE);
     }
 }

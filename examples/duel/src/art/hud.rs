@@ -2,12 +2,13 @@
 
 use rebout::Player;
 
+use super::choosing;
 use super::graph;
 use super::sheet;
 use super::wrap::wrap;
 use crate::picture::{Banner, Message, Panel, Picture, ReplayView, Tone, banner};
 use crate::scene::Scene;
-use games::duel::{FULL_HEALTH, Phase, ROUNDS_TO_WIN};
+use games::duel::{FULL_HEALTH, Phase};
 use stage::glyphs::{self, Style, write, write_centered, write_ending};
 use stage::{Canvas, Color, Point, at, characters, rgb};
 
@@ -44,19 +45,31 @@ pub fn health_color(share: f32) -> Color {
 pub fn paint(canvas: &mut dyn Canvas, picture: &Picture) {
     let scene = &picture.scene;
     let banner = banner(scene).filter(|_| !picture.is_covered());
-    let message = picture.message.as_ref().map(|message| MessageBox::of(message, banner.as_ref()));
+    let message = picture.message.as_ref().map(|message| {
+        let mut message = MessageBox::of(message, banner.as_ref());
+        if scene.duel.phase == Phase::Choose && !picture.is_covered() {
+            message.top = choosing::MESSAGE_TOP;
+        }
+        message
+    });
     // Combos are counted below whatever else is said.
     let below = message.as_ref().map_or(MESSAGE_TOP, MessageBox::bottom) + 18.0;
     let below = if banner.is_some() { below.max(BANNER_MIDDLE + 62.0) } else { below };
-    for player in Player::BOTH {
-        paint_bar(canvas, scene, player);
-        paint_combo(canvas, scene, player, at(if picture.has_inputs() { 134.0 } else { 46.0 }, below));
+    if scene.duel.phase == Phase::Choose {
+        choosing::paint(canvas, scene, picture.is_covered());
+    } else {
+        for player in Player::BOTH {
+            paint_bar(canvas, scene, player);
+            paint_combo(canvas, scene, player, at(if picture.has_inputs() { 134.0 } else { 46.0 }, below));
+        }
+        paint_clock(canvas, scene);
     }
-    paint_clock(canvas, scene);
     if let Some(net) = &picture.net {
         graph::paint_window(canvas, net);
     }
-    if let Some(corner) = picture.corner.as_ref().filter(|_| !picture.is_covered()) {
+    if let Some(corner) =
+        picture.corner.as_ref().filter(|_| !picture.is_covered() && scene.duel.phase != Phase::Choose)
+    {
         paint_corner(canvas, corner);
     }
     if let Some(banner) = &banner {
@@ -125,7 +138,7 @@ fn paint_nameplate(canvas: &mut dyn Canvas, scene: &Scene, player: Player, outwa
             write_ending(canvas, name, edge, style);
         }
     }
-    for mark in 0..ROUNDS_TO_WIN {
+    for mark in 0..scene.duel.rounds_to_win() {
         let center = at(inner + outward * (12.0 + f32::from(mark) * 20.0), 63.0);
         canvas.disc(center, 8.0, INK);
         let won = fighter.rounds > mark;
@@ -136,7 +149,7 @@ fn paint_nameplate(canvas: &mut dyn Canvas, scene: &Scene, player: Player, outwa
     }
     if fighter.matches > 0 {
         let text = format!("{} won", fighter.matches);
-        let place = at(inner + outward * 52.0, 59.0);
+        let place = at(inner + outward * (12.0 + f32::from(scene.duel.rounds_to_win()) * 20.0), 59.0);
         let style = Style::new(1.5, 1.8, GOLD);
         if player == Player::One {
             write_ending(canvas, &text, place, style);

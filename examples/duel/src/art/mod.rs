@@ -3,6 +3,7 @@
 pub mod backdrop;
 pub mod boxes;
 pub mod camera;
+pub mod choosing;
 pub mod drill;
 pub mod figure;
 pub mod graph;

@@ -1,7 +1,7 @@
 //! Poses: what every action looks like, as the angles of a skeleton.
 
 use games::duel::moves::Move;
-use games::duel::{Action, Fighter};
+use games::duel::{Action, Character, Fighter};
 
 /// The angles of a skeleton, in degrees. Limbs: 0 hangs down, 90 points ahead, 180 up. Spine and head: 0 is upright,
 /// positive leans ahead.
@@ -57,6 +57,14 @@ const CAST_BACK: Pose = pose(-4.0, 2.0, [-58.0, 6.0], [-38.0, 30.0], [-34.0, -34
 const CAST: Pose = pose(27.0, 2.0, [80.0, 88.0], [88.0, 92.0], [-50.0, -56.0], [62.0, 2.0]);
 const RISING_BACK: Pose = pose(34.0, 10.0, [-30.0, 10.0], [20.0, 70.0], [24.0, -66.0], [74.0, -18.0]);
 const RISING: Pose = pose(-10.0, -22.0, [-20.0, 50.0], [166.0, 176.0], [-14.0, -22.0], [86.0, -30.0]);
+const CHARGE_BACK: Pose = pose(30.0, 4.0, [-30.0, 60.0], [30.0, 120.0], [20.0, -50.0], [50.0, -30.0]);
+const CHARGE: Pose = pose(62.0, 30.0, [-50.0, 20.0], [60.0, 140.0], [-58.0, -70.0], [74.0, -10.0]);
+const HEEL_BACK: Pose = pose(-14.0, -6.0, [-30.0, 20.0], [80.0, 130.0], [156.0, 150.0], [10.0, -40.0]);
+const HEEL: Pose = pose(22.0, 16.0, [-50.0, 0.0], [60.0, 120.0], [64.0, 60.0], [20.0, -60.0]);
+const PALM_BACK: Pose = pose(-2.0, 4.0, [20.0, 130.0], [-40.0, 100.0], [-28.0, -40.0], [30.0, -8.0]);
+const PALM: Pose = pose(24.0, 2.0, [-20.0, 60.0], [92.0, 90.0], [-44.0, -48.0], [50.0, -2.0]);
+const HAMMER_BACK: Pose = pose(-18.0, -6.0, [150.0, 200.0], [160.0, 210.0], [-24.0, -36.0], [32.0, -8.0]);
+const HAMMER: Pose = pose(34.0, 10.0, [84.0, 70.0], [92.0, 76.0], [-46.0, -54.0], [56.0, 0.0]);
 const GRAB_BACK: Pose = pose(0.0, 4.0, [20.0, 60.0], [10.0, 60.0], [-26.0, -40.0], [30.0, -8.0]);
 const GRAB: Pose = pose(20.0, 2.0, [72.0, 96.0], [84.0, 88.0], [-38.0, -46.0], [46.0, -2.0]);
 const HEAVE: Pose = pose(-24.0, -10.0, [128.0, 150.0], [140.0, 150.0], [-16.0, -26.0], [30.0, -10.0]);
@@ -151,7 +159,8 @@ pub fn target_of(fighter: &Fighter, age: u32) -> Target {
 }
 
 fn attacking(attack: Move, fighter: &Fighter, age: u32) -> Target {
-    let data = attack.data();
+    let data = fighter.data(attack);
+    let is_rai = fighter.character == Character::Rai;
     let rest = if fighter.airborne() {
         FALL
     } else if fighter.crouching {
@@ -160,7 +169,9 @@ fn attacking(attack: Move, fighter: &Fighter, age: u32) -> Target {
         breathing(STANCE, age)
     };
     let (back, out) = match attack {
+        Move::StandLight if is_rai => (PALM_BACK, PALM),
         Move::StandLight => (JAB_BACK, JAB),
+        Move::StandHeavy if is_rai => (HAMMER_BACK, HAMMER),
         Move::StandHeavy => (ROUNDHOUSE_BACK, ROUNDHOUSE),
         Move::CrouchLight => (LOW_KICK_BACK, LOW_KICK),
         Move::CrouchHeavy => (SWEEP_BACK, SWEEP),
@@ -169,6 +180,8 @@ fn attacking(attack: Move, fighter: &Fighter, age: u32) -> Target {
         Move::Fireball => (CAST_BACK, CAST),
         Move::Rising => (RISING_BACK, RISING),
         Move::Throw => (GRAB_BACK, GRAB),
+        Move::Charge => (CHARGE_BACK, CHARGE),
+        Move::Heel => (HEEL_BACK, HEEL),
     };
     // The blow stays out a little longer than it hurts: the eye needs that.
     let lasts = match attack {
@@ -176,7 +189,9 @@ fn attacking(attack: Move, fighter: &Fighter, age: u32) -> Target {
         Move::Rising => 20,
         _ => data.active + 3,
     };
-    if fighter.since + 2 < data.startup {
+    // He is down behind the shoulder before it strikes.
+    let windup = if attack == Move::Charge { 6 } else { data.startup };
+    if fighter.since + 2 < windup {
         Target { pose: back, quickness: 0.5 }
     } else if fighter.since < data.startup + lasts {
         Target { pose: out, quickness: 0.75 }

@@ -77,13 +77,14 @@ fn paint_fighter(canvas: &mut dyn Canvas, camera: &Camera, scene: &Scene, player
     if fighter.hitstop > 0 && matches!(fighter.action, Action::Hit | Action::Launched) {
         place.x += if scene.age.is_multiple_of(2) { 1.6 } else { -1.6 };
     }
-    let joints = Joints::of(&view.pose, place, side, fighter.airborne());
+    let joints = Joints::of(&view.pose, fighter.character, place, side, fighter.airborne());
     let mut outfit = *scene.outfit(player);
     if canvas.is_mono() {
         // Dark cloth would be as black as the stage; the two still differ.
         outfit.cloth = outfit.cloth.lighter(0.5);
     }
     let look = Look {
+        character: fighter.character,
         outfit,
         side,
         flash: scene.flash(player),
@@ -97,7 +98,8 @@ fn paint_fighter(canvas: &mut dyn Canvas, camera: &Camera, scene: &Scene, player
 fn paint_mark(canvas: &mut dyn Canvas, camera: &Camera, scene: &Scene, mark: &Moved) {
     let fighter = scene.duel.fighter(mark.player);
     let pose = &scene.sides[mark.player.index()].pose;
-    let joints = Joints::of(pose, mark.from, fighter.facing.sign() as f32, fighter.airborne());
+    let joints =
+        Joints::of(pose, fighter.character, mark.from, fighter.facing.sign() as f32, fighter.airborne());
     let opacity = 0.34 - mark.age as f32 / 60.0;
     if opacity > 0.0 {
         figure::paint_shade(canvas, camera, &joints, scene.outfit(mark.player).glow.faded(opacity));

@@ -5,6 +5,7 @@ use rebout::Player;
 use stage::glyphs::{self, Style, write_centered};
 use stage::{Canvas, Cells, Raster, at, characters, rgb};
 
+use super::choosing;
 use super::drill::INPUT_COLUMNS;
 use super::graph;
 use super::hud::{GOLD, INK, PAPER, RED, health_color, tone_color};
@@ -12,7 +13,7 @@ use super::sheet::Sheet;
 use super::wrap::wrap;
 use crate::picture::{Banner, Panel, Picture, banner};
 use crate::scene::Scene;
-use games::duel::{FULL_HEALTH, ROUNDS_TO_WIN};
+use games::duel::{FULL_HEALTH, Phase};
 
 /// Columns that the clock takes in the middle.
 const CLOCK_COLUMNS: f32 = 17.0;
@@ -27,11 +28,16 @@ const MESSAGE_ROW: i32 = 5;
 /// Draws the pixels under the words.
 pub fn paint_pixels(raster: &mut Raster, picture: &Picture) {
     let scene = &picture.scene;
-    for player in Player::BOTH {
-        paint_bar(raster, scene, player);
-    }
     let middle = raster.width() / 2.0;
-    if raster.height() as usize / 2 >= LARGE_CLOCK_ROWS {
+    let is_choosing = scene.duel.phase == Phase::Choose;
+    if is_choosing {
+        choosing::paint_pixels(raster, picture.is_covered());
+    } else {
+        Player::BOTH.into_iter().for_each(|player| paint_bar(raster, scene, player));
+    }
+    if is_choosing {
+        // The rows of the clock belong to the title.
+    } else if raster.height() as usize / 2 >= LARGE_CLOCK_ROWS {
         raster.rect(at(middle - 8.0, 0.0), 16.0, 9.0, INK.faded(0.85));
         let style = Style::new(1.0, 1.0, clock_color(scene));
         write_centered(raster, &format!("{:02}", scene.duel.seconds()), at(middle + 0.5, 1.5), style);
@@ -139,7 +145,11 @@ pub fn paint(cells: &mut Cells, picture: &Picture) {
     let sheet = picture.panel.as_ref().map(|panel| (panel, Sheet::of(panel, columns, cells.rows() as i32)));
     // A sheet that needs all rows lies over names and clock.
     let free_rows = sheet.as_ref().map_or(i32::MAX, |(_, sheet)| sheet.top);
-    if cells.rows() < LARGE_CLOCK_ROWS && free_rows > 1 {
+    let is_choosing = scene.duel.phase == Phase::Choose;
+    if is_choosing && sheet.is_none() {
+        choosing::write_words(cells, scene);
+    }
+    if cells.rows() < LARGE_CLOCK_ROWS && free_rows > 1 && !is_choosing {
         cells.write_centered(1, &format!(" {:02} ", scene.duel.seconds()), clock_color(scene), Some(INK));
     }
     let message = picture.message.as_ref().map(|message| wrap(&message.text, cells.columns() - 8));
@@ -150,11 +160,12 @@ pub fn paint(cells: &mut Cells, picture: &Picture) {
         // Over the bars rather than over the title of a sheet.
         (Some((_, sheet)), _) => (sheet.top - message_rows).clamp(0, MESSAGE_ROW),
         (None, Some(banner)) => row_beside(banner, cells, message_rows),
+        (None, None) if is_choosing => choosing::MESSAGE_ROW,
         (None, None) => MESSAGE_ROW,
     };
     let below = message_row + message_rows;
     for player in Player::BOTH {
-        if free_rows > NAME_ROW {
+        if free_rows > NAME_ROW && !is_choosing {
             paint_nameplate(cells, scene, player);
         }
         let side = &scene.sides[player.index()];
@@ -171,7 +182,7 @@ pub fn paint(cells: &mut Cells, picture: &Picture) {
     if let Some(net) = &picture.net {
         graph::write_words(cells, net);
     }
-    if let Some(corner) = picture.corner.as_ref().filter(|_| sheet.is_none()) {
+    if let Some(corner) = picture.corner.as_ref().filter(|_| sheet.is_none() && !is_choosing) {
         cells.write_ending(columns, cells.rows() as i32 - 1, &format!(" {corner} "), PAPER, Some(INK));
     }
     if let Some(banner) = &banner {
@@ -236,7 +247,7 @@ fn paint_nameplate(cells: &mut Cells, scene: &Scene, player: Player) {
     let columns = cells.columns() as i32;
     let fighter = scene.duel.fighter(player);
     let marks: String =
-        (0..ROUNDS_TO_WIN).map(|mark| if fighter.rounds > mark { "● " } else { "○ " }).collect();
+        (0..scene.duel.rounds_to_win()).map(|mark| if fighter.rounds > mark { "● " } else { "○ " }).collect();
     let score = if fighter.matches > 0 { format!("{} won", fighter.matches) } else { String::new() };
     let gap = CLOCK_COLUMNS as i32 / 2 + 2;
     let won = if player == Player::One { format!("{score} {marks}") } else { format!(" {marks}{score}") };

@@ -5,8 +5,8 @@ use rebout::{Game, Player};
 
 use super::show::Show;
 use crate::view::Screen;
-use games::duel::Duel;
 use games::duel::bot::{Bot, Level};
+use games::duel::{Character, Duel};
 
 /// Two bots on the stage, until something better happens there.
 pub(super) struct AttractMode<'a> {
@@ -19,7 +19,7 @@ pub(super) struct AttractMode<'a> {
 
 impl<'a> AttractMode<'a> {
     pub(super) fn new(screen: &'a Screen, seed: u32, names: [String; 2]) -> Self {
-        let duel = Duel::new(seed);
+        let duel = Duel::between(seed, Character::ALL);
         let mut show = Show::new(screen, &duel, names, false);
         show.mute_match();
         Self {
@@ -40,7 +40,7 @@ impl<'a> AttractMode<'a> {
         self.engine.advance(&mut self.duel);
         self.show.frame(&self.duel, self.engine.cues());
         if self.duel.finished() {
-            self.duel = Duel::new(self.seed.wrapping_add(self.duel.age));
+            self.duel = Duel::between(self.seed.wrapping_add(self.duel.age), Character::ALL);
             self.engine.reset();
         }
     }

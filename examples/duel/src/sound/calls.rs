@@ -8,7 +8,15 @@ use super::{call_of, id_of};
 use games::duel::effects::Effect;
 
 /// The numbers of the rounds that can be called.
-const NUMBERS: [&str; 5] = ["W AH:170 N:140", "T UW:260", "TH R IY:260", "F AO:200 R:150", "F AY:270 V:110"];
+const NUMBERS: [&str; 7] = [
+    "W AH:170 N:140",
+    "T UW:260",
+    "TH R IY:260",
+    "F AO:200 R:150",
+    "F AY:270 V:110",
+    "S IH:170 K S:120",
+    "S EH:170 V AH:110 N:120",
+];
 
 pub(super) fn add_to(bank: Bank) -> Bank {
     let gong = gong().with_peak(1.0);
@@ -33,6 +41,7 @@ pub(super) fn add_to(bank: Bank) -> Bank {
     )
     .with(id_of(Effect::MatchEnd), fanfare().with_peak(0.50))
     .with(id_of(Effect::Rematch), fanfare().with_peak(0.40))
+    .with(id_of(Effect::Ready), bell().with_peak(0.30))
 }
 
 /// The voice of the hall: dense, with the walls behind it.

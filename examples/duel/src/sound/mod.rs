@@ -9,7 +9,7 @@ use std::time::Duration;
 use rebout::{Cue, CueChange, CueEvent};
 
 use games::duel::effects::{Effect, Shown};
-use games::duel::{Duel, Phase, ROUNDS_TO_WIN};
+use games::duel::{Duel, Phase};
 use stage::sound::{Bank, Play, Sound, SoundId};
 
 /// The music of the menus, of a fight and of the last round, each in a loop.
@@ -37,10 +37,11 @@ pub fn bank() -> Bank {
 /// The music that a state calls for; `None` leaves the one that plays. The end of a round may be mispredicted, so it
 /// changes nothing.
 pub fn music_of(duel: &Duel) -> Option<SoundId> {
-    let is_last = duel.fighters.iter().all(|fighter| fighter.rounds + 1 == ROUNDS_TO_WIN);
+    let is_last = duel.fighters.iter().all(|fighter| fighter.rounds + 1 == duel.rounds_to_win());
     match duel.phase {
         Phase::Intro | Phase::Fight if is_last => Some(LAST_ROUND_MUSIC),
         Phase::Intro | Phase::Fight => Some(FIGHT_MUSIC),
+        Phase::Choose => Some(MENU_MUSIC),
         Phase::RoundOver { .. } | Phase::MatchOver { .. } | Phase::Done { .. } => None,
     }
 }

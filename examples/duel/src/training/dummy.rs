@@ -54,8 +54,9 @@ fn guard(duel: &Duel, me: Player, stance: Stance) -> Buttons {
         Facing::Right => LEFT,
         Facing::Left => RIGHT,
     };
-    let level = match duel.fighter(me.other()).action {
-        Action::Attack(attack) => attack.data().level,
+    let foe = duel.fighter(me.other());
+    let level = match foe.action {
+        Action::Attack(attack) => foe.data(attack).level,
         _ => Level::Mid,
     };
     let is_low = match level {

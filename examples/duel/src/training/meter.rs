@@ -3,7 +3,7 @@
 use rebout::Player;
 
 use games::duel::moves::Move;
-use games::duel::{Action, Duel, Fighter};
+use games::duel::{Action, Character, Duel, Fighter};
 
 /// What a move met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,7 @@ pub enum Contact {
 /// The figures of one move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MoveReport {
+    pub character: Character,
     pub attack: Move,
     pub contact: Contact,
     /// Frames that the attacker was free before the other; negative if after. `None` until both are.
@@ -34,12 +35,14 @@ impl MoveReport {
             Move::Fireball => "fireball",
             Move::Rising => "rising strike",
             Move::Throw => "throw",
+            Move::Charge => "charge",
+            Move::Heel => "heel",
         }
     }
 
     /// Start-up, active frames and recovery, as the table has them.
     pub fn frames(&self) -> [u16; 3] {
-        let data = self.attack.data();
+        let data = self.character.data(self.attack);
         [data.startup, data.active, data.recovery]
     }
 }
@@ -67,7 +70,12 @@ impl Meter {
         if let Action::Attack(attack) = own.action {
             let is_new = own.since < self.since || self.last.is_none_or(|last| last.attack != attack);
             if is_new || self.free[0].is_some() {
-                self.last = Some(MoveReport { attack, contact: Contact::Nothing, advantage_frames: None });
+                self.last = Some(MoveReport {
+                    character: own.character,
+                    attack,
+                    contact: Contact::Nothing,
+                    advantage_frames: None,
+                });
                 self.free = [None; 2];
             }
             self.since = own.since;

@@ -10,7 +10,7 @@ pub use meter::{Contact, Meter, MoveReport};
 
 use rebout::{Cues, Game, Player, fields};
 
-use games::duel::{Action, Duel, FULL_HEALTH, Phase, ROUND_SECONDS};
+use games::duel::{Action, Character, Duel, FULL_HEALTH, Phase, ROUND_SECONDS};
 
 /// The posture of the dummy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,7 +73,7 @@ fields!(TrainingGame { duel, calm_frames });
 
 impl TrainingGame {
     pub fn new(seed: u32) -> Self {
-        let mut duel = Duel::new(seed);
+        let mut duel = Duel::between(seed, Character::ALL);
         (duel.phase, duel.since) = (Phase::Fight, 0);
         Self { duel, calm_frames: [0; 2] }
     }

@@ -24,7 +24,7 @@ fn names() -> [String; 2] {
 
 /// A fight with both fighters at these places.
 fn fight(places: [(i16, i16); 2]) -> Duel {
-    let mut duel = Duel::new(1);
+    let mut duel = Duel::between(1, games::duel::Character::ALL);
     duel.phase = Phase::Fight;
     for (fighter, (x, y)) in duel.fighters.iter_mut().zip(places) {
         (fighter.x, fighter.y) = (Fx::from_num(x), Fx::from_num(y));
@@ -42,7 +42,8 @@ fn extent(duel: &Duel, (width, height): (f32, f32), covered: Covered) -> [f32; 4
     for fighter in &duel.fighters {
         let place = at(fighter.x.to_num(), fighter.y.to_num());
         let side = fighter.facing.sign() as f32;
-        let joints = Joints::of(&target_of(fighter, 0).pose, place, side, fighter.airborne());
+        let joints =
+            Joints::of(&target_of(fighter, 0).pose, fighter.character, place, side, fighter.airborne());
         let limbs = joints.near_arm.into_iter().chain(joints.far_arm);
         let legs = joints.near_leg.into_iter().chain(joints.far_leg);
         for point in limbs.chain(legs).chain([joints.head.plus(0.0, 8.8), joints.hips]) {
@@ -144,7 +145,10 @@ fn rows(picture: &Picture, size: (u16, u16)) -> Vec<String> {
 #[test]
 fn every_word_of_a_sheet_is_on_the_screen() {
     let panel = panel();
-    let picture = Picture { panel: Some(panel.clone()), ..Picture::of(Scene::new(&Duel::new(1), names())) };
+    let picture = Picture {
+        panel: Some(panel.clone()),
+        ..Picture::of(Scene::new(&Duel::between(1, games::duel::Character::ALL), names()))
+    };
     for size in TERMINALS {
         let shown = rows(&picture, size).join("\n");
         let words = panel.lines.iter().flat_map(|(label, text)| [label, text]).chain([&panel.footer]);
@@ -161,7 +165,10 @@ fn every_word_of_a_sheet_is_on_the_screen() {
 fn a_sheet_that_is_too_long_says_so_and_keeps_its_footer() {
     let mut panel = panel();
     panel.lines = (0..40).map(|line| (" ".to_owned(), format!("line {line}"))).collect();
-    let picture = Picture { panel: Some(panel), ..Picture::of(Scene::new(&Duel::new(1), names())) };
+    let picture = Picture {
+        panel: Some(panel),
+        ..Picture::of(Scene::new(&Duel::between(1, games::duel::Character::ALL), names()))
+    };
     let shown = rows(&picture, (60, 18)).join("\n");
     assert!(shown.contains("line 3") && shown.contains("...") && shown.contains("esc to leave"), "{shown}");
 }
@@ -187,7 +194,10 @@ fn busy_net() -> NetGraph {
 
 #[test]
 fn the_figures_and_the_legend_of_the_net_graph_are_never_cut() {
-    let picture = Picture { net: Some(busy_net()), ..Picture::of(Scene::new(&Duel::new(1), names())) };
+    let picture = Picture {
+        net: Some(busy_net()),
+        ..Picture::of(Scene::new(&Duel::between(1, games::duel::Character::ALL), names()))
+    };
     for size in TERMINALS {
         let rows = rows(&picture, size);
         let shown = rows[rows.len() - NET_ROWS..].join("\n");
@@ -214,7 +224,10 @@ fn corner_shows_round_trip_and_deepest_rollback() {
     assert_eq!(net.corner().as_deref(), Some("84 ms · 7f"));
     (0..59).for_each(|_| net.push(NetSample::default()));
     assert_eq!(net.corner().as_deref(), Some("84 ms · 2f"));
-    let picture = Picture { corner: net.corner(), ..Picture::of(Scene::new(&Duel::new(1), names())) };
+    let picture = Picture {
+        corner: net.corner(),
+        ..Picture::of(Scene::new(&Duel::between(1, games::duel::Character::ALL), names()))
+    };
     for size in TERMINALS {
         let shown = rows(&picture, size);
         assert!(shown.last().is_some_and(|row| row.ends_with(" 84 ms · 2f ")), "{shown:?}");
@@ -223,7 +236,7 @@ fn corner_shows_round_trip_and_deepest_rollback() {
 
 #[test]
 fn a_long_message_is_wrapped_and_lies_above_the_combos() {
-    let mut scene = Scene::new(&Duel::new(1), names());
+    let mut scene = Scene::new(&Duel::between(1, games::duel::Character::ALL), names());
     for side in &mut scene.sides {
         (side.combo_hits, side.combo_damage, side.combo_frames) = (5, 312, 60);
     }
@@ -244,7 +257,7 @@ fn a_long_message_is_wrapped_and_lies_above_the_combos() {
 #[test]
 fn a_long_name_leaves_the_score_and_the_row_as_they_are() {
     let names = ["東京都東京都東京都東京都東京都東", "Bartholomew Long"].map(str::to_owned);
-    let mut duel = Duel::new(1);
+    let mut duel = Duel::between(1, games::duel::Character::ALL);
     for fighter in &mut duel.fighters {
         (fighter.rounds, fighter.matches) = (1, 12);
     }
@@ -262,7 +275,7 @@ fn a_long_name_leaves_the_score_and_the_row_as_they_are() {
 #[test]
 fn winner_is_named_in_characters_that_the_terminal_has() {
     for (name, is_large) in [("Zoë", true), ("東京太郎", false), ("דוד", false)] {
-        let mut duel = Duel::new(1);
+        let mut duel = Duel::between(1, games::duel::Character::ALL);
         duel.phase = Phase::RoundOver { winner: Some(Player::One), end: RoundEnd::Time };
         duel.since = 90;
         let scene = Scene::new(&duel, [name.to_owned(), "Ben".to_owned()]);
@@ -289,7 +302,7 @@ fn rows_that_differ(pictures: [&Picture; 2], size: (u16, u16)) -> Vec<usize> {
 #[test]
 fn messages_banners_sheets_and_names_do_not_overlap() {
     const NAMES: usize = 3;
-    let mut duel = Duel::new(1);
+    let mut duel = Duel::between(1, games::duel::Character::ALL);
     let bare = Picture::of(Scene::new(&duel, names()));
     duel.since = 40;
     let called = Picture::of(Scene::new(&duel, names()));
@@ -316,7 +329,10 @@ fn messages_banners_sheets_and_names_do_not_overlap() {
 fn seek_bar_of_a_replay_does_not_cross_a_sheet() {
     let replay_view =
         Some(ReplayView { frame: 30, frames: 90, paused: true, speed: 1.0, state: None, marks: Vec::new() });
-    let picture = Picture { replay_view, ..Picture::of(Scene::new(&Duel::new(1), names())) };
+    let picture = Picture {
+        replay_view,
+        ..Picture::of(Scene::new(&Duel::between(1, games::duel::Character::ALL), names()))
+    };
     for size in TERMINALS {
         assert!(rows(&picture, size).join("\n").contains("frame 30 of 90"));
         let told = Picture { panel: Some(panel()), ..picture.clone() };
@@ -327,7 +343,7 @@ fn seek_bar_of_a_replay_does_not_cross_a_sheet() {
 
 #[test]
 fn the_inputs_of_a_training_leave_the_combo_in_view() {
-    let mut scene = Scene::new(&Duel::new(1), names());
+    let mut scene = Scene::new(&Duel::between(1, games::duel::Character::ALL), names());
     let side = &mut scene.sides[0];
     (side.combo_hits, side.combo_damage, side.combo_frames) = (5, 312, 60);
     let mut inputs = Inputs::default();
@@ -353,7 +369,7 @@ fn the_page_of_the_colours_leaves_the_fighters_in_view() {
 
 #[test]
 fn a_terminal_beyond_the_largest_picture_has_it_in_its_middle() {
-    let picture = Picture::of(Scene::new(&Duel::new(1), names()));
+    let picture = Picture::of(Scene::new(&Duel::between(1, games::duel::Character::ALL), names()));
     let mut painter = Painter::new(Depth::Full);
     painter.paint(&picture, (200, 60));
     let black = |column, row| {
@@ -372,7 +388,7 @@ fn a_terminal_beyond_the_largest_picture_has_it_in_its_middle() {
 #[test]
 fn a_terminal_that_is_too_small_is_told_how_large_it_must_be() {
     assert!(Painter::has_room((60, 18)) && !Painter::has_room((59, 18)) && !Painter::has_room((60, 17)));
-    let picture = Picture::of(Scene::new(&Duel::new(1), names()));
+    let picture = Picture::of(Scene::new(&Duel::between(1, games::duel::Character::ALL), names()));
     for size in [(40, 10), (59, 50), (200, 17)] {
         let shown = rows(&picture, size).join("\n");
         assert!(

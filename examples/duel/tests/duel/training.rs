@@ -35,7 +35,7 @@ const STANDS: Drill = Drill { guard: Guard::Never, ..BLOCKS };
 fn the_advantage_on_the_ground_is_that_of_the_table() {
     let moves = [(LIGHT, Move::StandLight), (HEAVY, Move::StandHeavy), (DOWN | LIGHT, Move::CrouchLight)];
     for (button, attack) in moves {
-        let data = attack.data();
+        let data = games::duel::Character::Kaito.data(attack);
         let rest = i32::from(data.active + data.recovery);
         let (hit, damage) = measured(&[button], &STANDS);
         let free = Some(i32::from(data.hit_stun) - rest);
@@ -81,7 +81,10 @@ fn after_the_first_hit_the_dummy_blocks_the_rest() {
     let blows: Vec<Buttons> =
         (0..24).map(|third| if third % 8 == 0 { LIGHT | RIGHT } else { RIGHT }).collect();
     let (last, damage) = measured(&blows, &drill);
-    assert_eq!((last.contact, damage), (Contact::Blocked, Move::StandLight.data().damage));
+    assert_eq!(
+        (last.contact, damage),
+        (Contact::Blocked, games::duel::Character::Kaito.data(Move::StandLight).damage)
+    );
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn names() -> [String; 2] {
 
 /// Two bots, frame by frame.
 fn play_bots(seed: u32, frames: u32, mut look: impl FnMut(&Duel, &Cues)) {
-    let mut duel = Duel::new(seed);
+    let mut duel = Duel::between(seed, games::duel::Character::ALL);
     let mut bots = [Bot::new(seed, Level::Hard), Bot::new(seed + 1, Level::Normal)];
     let mut cues = Cues::new();
     for _ in 0..frames {
@@ -85,7 +85,7 @@ fn late_hit_effect_starts_midway_and_a_very_late_one_never() {
 
 #[test]
 fn the_lost_health_lingers_in_red_and_then_goes() {
-    let mut duel = Duel::new(1);
+    let mut duel = Duel::between(1, games::duel::Character::ALL);
     let mut scene = Scene::new(&duel, names());
     duel.fighters[1].health = 700;
     scene.advance(&duel, &[]);
@@ -101,7 +101,13 @@ fn every_pose_stands_on_the_floor() {
         for fighter in &duel.fighters {
             let place = at(fighter.x.to_num(), fighter.y.to_num());
             let side = fighter.facing.sign() as f32;
-            let joints = Joints::of(&target_of(fighter, duel.age).pose, place, side, fighter.airborne());
+            let joints = Joints::of(
+                &target_of(fighter, duel.age).pose,
+                fighter.character,
+                place,
+                side,
+                fighter.airborne(),
+            );
             let feet = [joints.near_leg[3], joints.far_leg[3], joints.near_leg[2], joints.far_leg[2]];
             let points = feet.into_iter().chain([joints.hips, joints.chest, joints.head]);
             let lowest = points.map(|point| point.y).fold(f32::INFINITY, f32::min);
@@ -123,7 +129,7 @@ fn every_pose_stands_on_the_floor() {
 #[test]
 fn different_actions_have_different_poses() {
     let mut poses = Vec::new();
-    let mut fighter = Duel::new(1).fighters[0];
+    let mut fighter = Duel::between(1, games::duel::Character::ALL).fighters[0];
     fighter.stun = 12;
     for action in [
         Action::Stand,
@@ -149,7 +155,7 @@ fn different_actions_have_different_poses() {
 
 #[test]
 fn the_banner_says_where_the_match_is() {
-    let mut scene = Scene::new(&Duel::new(1), names());
+    let mut scene = Scene::new(&Duel::between(1, games::duel::Character::ALL), names());
     let mut says = |phase: Phase, since: u16| {
         scene.duel.phase = phase;
         scene.duel.since = since;
@@ -276,7 +282,7 @@ fn keys_are_read_from_a_list_and_bad_lists_are_quoted() {
 #[test]
 fn the_net_graph_marks_a_fighter_moved_by_a_rollback() {
     let mut net = NetGraph::default();
-    let shown = Duel::new(1);
+    let shown = Duel::between(1, games::duel::Character::ALL);
     let mut truth = shown;
     assert!(!net.mark_moved(&shown, &truth));
     truth.fighters[1].x += Fx::from_num(20);
@@ -339,7 +345,7 @@ mod terminal {
 
     #[test]
     fn any_size_of_terminal_can_be_painted() {
-        let scene = Scene::new(&super::Duel::new(2), super::names());
+        let scene = Scene::new(&super::Duel::between(2, games::duel::Character::ALL), super::names());
         for (columns, rows) in [(1, 1), (2, 40), (200, 3), (80, 24), (120, 40)] {
             let (mut raster, mut cells) = (Raster::default(), Cells::new(Depth::Full));
             raster.resize(columns, rows * 2);
@@ -415,4 +421,14 @@ fn shapes_beyond_the_edges_are_cut_and_half_opacity_is_half() {
     let half = red(&sheet, 480, 270);
     assert!((126..=129).contains(&half), "{half}");
     assert!(red(&sheet, 480, 3) < 16, "a line from far left to far right crosses the window");
+}
+
+#[test]
+fn fighters_with_the_same_outfit_wear_other_colours() {
+    let mut scene = Scene::new(&Duel::between(1, [games::duel::Character::Rai; 2]), names());
+    for outfit in 0..duel::art::figure::OUTFITS.len() {
+        scene.outfits = [outfit; 2];
+        let [one, two] = [rebout::Player::One, rebout::Player::Two].map(|player| scene.outfit(player).name);
+        assert_ne!(one, two);
+    }
 }

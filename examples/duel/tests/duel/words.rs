@@ -16,7 +16,7 @@ fn bens() -> Players {
 
 /// The two lines that Ben reads when a match that nobody has won yet is over.
 fn told(finish: &Finish) -> [String; 2] {
-    [bens().result(&Duel::new(1), finish), bens().connection(finish)]
+    [bens().result(&Duel::between(1, games::duel::Character::ALL), finish), bens().connection(finish)]
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn match_that_waits_names_the_player_and_the_way_out() {
 
 #[test]
 fn won_match_stays_won() {
-    let mut duel = Duel::new(1);
+    let mut duel = Duel::between(1, games::duel::Character::ALL);
     duel.phase = Phase::Done { winner: Some(Player::One) };
     for reason in [Reason::GaveUp, Reason::TooSlow, Reason::Left, Reason::TimedOut] {
         assert_eq!(bens().result(&duel, &Finish::Ended(reason)), "Ann wins.", "{reason:?}");

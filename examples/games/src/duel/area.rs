@@ -61,8 +61,8 @@ impl Fighter {
     pub fn hit_area(&self) -> Option<(Move, Area)> {
         match self.action {
             Action::Attack(Move::Throw | Move::Fireball) => None,
-            Action::Attack(attack) if attack.data().is_active(self.since) && !self.connected => {
-                Some((attack, Area::ahead_of(self, attack.data().reach)))
+            Action::Attack(attack) if self.data(attack).is_active(self.since) && !self.connected => {
+                Some((attack, Area::ahead_of(self, self.data(attack).reach)))
             }
             _ => None,
         }
@@ -70,15 +70,23 @@ impl Fighter {
 
     /// Where the fighter can be hit: the body, and the limb that it has put out.
     pub fn hurt_areas(&self) -> [Area; 2] {
+        let build = self.character.build();
         let body = match self.action {
-            Action::Air | Action::Attack(Move::AirLight | Move::AirHeavy) => Area::around(self, 14, 14, 92),
+            Action::Air | Action::Attack(Move::AirLight | Move::AirHeavy) => {
+                Area::around(self, build.half_width - 1, 14, build.stand_height - 4)
+            }
+            Action::Attack(Move::Heel) if self.airborne() => {
+                Area::around(self, build.half_width - 1, 14, build.stand_height - 4)
+            }
+            // Under a fireball, whose lower edge is at 49.
+            Action::Attack(Move::Charge) => Area::around(self, build.half_width + 3, 0, 48),
             Action::Launched => Area::around(self, 20, 6, 60),
-            _ if self.crouching => Area::around(self, 16, 0, 64),
-            _ => Area::around(self, 15, 0, 96),
+            _ if self.crouching => Area::around(self, build.half_width + 1, 0, build.crouch_height),
+            _ => Area::around(self, build.half_width, 0, build.stand_height),
         };
         let limb = match self.action {
             Action::Attack(attack) => {
-                let data = attack.data();
+                let data = self.data(attack);
                 let out = self.since >= data.startup && self.since < data.startup + data.active + 4;
                 // The fist itself may be struck, but not its very tip: the longer reach wins.
                 let shorter = Reach { far: data.reach.far - 14, ..data.reach };
@@ -94,7 +102,9 @@ impl Fighter {
         if self.airborne() {
             Area::around(self, 12, 20, 70)
         } else {
-            Area::around(self, 14, 0, if self.crouching { 60 } else { 86 })
+            let build = self.character.build();
+            let height = if self.crouching { build.crouch_height - 4 } else { build.stand_height - 10 };
+            Area::around(self, build.half_width - 1, 0, height)
         }
     }
 }

@@ -126,19 +126,20 @@ impl Duel {
             return None;
         }
         let (attack, area) = attacker.hit_area()?;
-        blow_on(victim, attack, area, attacker.facing)
+        blow_on(victim, attacker, attack, area, attacker.facing)
     }
 
     fn ball_of(&self, player: Player) -> Option<Blow> {
-        let ball = self.fighters[player.index()].projectile?;
+        let attacker = &self.fighters[player.index()];
+        let ball = attacker.projectile?;
         let victim = &self.fighters[player.other().index()];
-        blow_on(victim, Move::Fireball, ball.area(), ball.facing)
+        blow_on(victim, attacker, Move::Fireball, ball.area(), ball.facing)
     }
 
     fn grabs(&self, player: Player) -> bool {
         let thrower = &self.fighters[player.index()];
         let victim = &self.fighters[player.other().index()];
-        let data = Move::Throw.data();
+        let data = thrower.data(Move::Throw);
         let reaches = thrower.action == Action::Attack(Move::Throw)
             && thrower.hitstop == 0
             && !thrower.connected
@@ -214,7 +215,7 @@ fn release(holder: &mut Fighter, held: &mut Fighter, player: Player, cues: &mut 
     held.facing = holder.facing.opposite();
     held.enter(Action::Launched);
     held.juggle_hits = JUGGLE_LIMIT;
-    hurt(held, Move::Throw.data().damage);
+    hurt(held, holder.data(Move::Throw).damage);
     if held.health == 0 {
         holder.hitstop = KO_HITSTOP;
         held.hitstop = KO_HITSTOP;
@@ -222,13 +223,19 @@ fn release(holder: &mut Fighter, held: &mut Fighter, player: Player, cues: &mut 
     emit(cues, Effect::HeavyHit, player, held.x, Fx::from_num(60));
 }
 
-fn blow_on(victim: &Fighter, attack: Move, area: Area, direction: Facing) -> Option<Blow> {
+fn blow_on(
+    victim: &Fighter,
+    attacker: &Fighter,
+    attack: Move,
+    area: Area,
+    direction: Facing,
+) -> Option<Blow> {
     let falling = victim.action == Action::Launched && victim.juggle_hits >= JUGGLE_LIMIT;
     if victim.is_safe() || falling {
         return None;
     }
     let touched = victim.hurt_areas().into_iter().find(|body| body.overlaps(&area))?;
-    let data = attack.data();
+    let data = attacker.data(attack);
     Some(Blow {
         data,
         light: attack.is_light(),

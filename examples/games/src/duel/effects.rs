@@ -26,9 +26,11 @@ pub enum Effect {
     Rematch,
     /// A foot of a walking fighter comes down.
     Step,
+    /// A player has chosen a fighter.
+    Ready,
 }
 
-const ALL: [Effect; 18] = [
+const ALL: [Effect; 19] = [
     Effect::LightHit,
     Effect::HeavyHit,
     Effect::Block,
@@ -47,6 +49,7 @@ const ALL: [Effect; 18] = [
     Effect::MatchEnd,
     Effect::Rematch,
     Effect::Step,
+    Effect::Ready,
 ];
 
 /// Places are told to the nearest four units: a rollback that shifts a blow by less keeps its spark.

@@ -4,31 +4,31 @@ use rebout::{Cues, Player, fields};
 
 use super::action::{Action, Facing};
 use super::buttons::{Controls, DOWN, HEAVY, LIGHT, SPECIAL, THROW, UP};
+use super::character::Character;
 use super::effects::{Effect, emit};
-use super::moves::Move;
+use super::moves::{Move, MoveData};
 use super::projectile::Projectile;
 use super::{FULL_HEALTH, Fx, STAGE_HALF_WIDTH};
 
-const WALK_FORWARD: Fx = Fx::lit("3");
-const WALK_BACK: Fx = Fx::lit("2.4");
-const JUMP_SPEED: Fx = Fx::lit("9.5");
-const JUMP_DRIFT: Fx = Fx::lit("3.3");
 const GRAVITY: Fx = Fx::lit("0.5");
 /// The speed that a pushed fighter loses every frame. Subtracted, not multiplied: a product rounds differently
 /// to the left and to the right, and one side of the stage would be better than the other.
 const FRICTION: Fx = Fx::lit("0.3");
 const RISING_SPEED: Fx = Fx::lit("8.2");
 const RISING_DRIFT: Fx = Fx::lit("1.3");
+const HEEL_SPEED: Fx = Fx::lit("5.5");
+const HEEL_DRIFT: Fx = Fx::lit("2.4");
 
 /// Frames from one foot to the other.
 const STRIDE_FRAMES: u16 = 15;
 const SQUAT_FRAMES: u16 = 4;
 const LANDING_FRAMES: u8 = 3;
 const RISING_LANDING_FRAMES: u8 = 18;
+/// The frame in which the heel leaves the ground.
+const HEEL_HOP_FRAME: u16 = 5;
+const HEEL_LANDING_FRAMES: u8 = 10;
 const DOWN_FRAMES: u16 = 26;
 pub(super) const RISE_FRAMES: u16 = 16;
-/// The rising strike goes through everything up to here.
-const RISING_SAFE_FRAMES: u16 = 7;
 const FIREBALL_DISTANCE: Fx = Fx::lit("34");
 /// Within this distance a held back button raises the guard instead of walking.
 const THREAT_DISTANCE: Fx = Fx::lit("120");
@@ -36,6 +36,7 @@ const THREAT_DISTANCE: Fx = Fx::lit("120");
 /// One fighter.
 #[derive(Clone, Copy, Debug)]
 pub struct Fighter {
+    pub character: Character,
     pub x: Fx,
     /// Above the floor.
     pub y: Fx,
@@ -67,6 +68,7 @@ pub struct Fighter {
     pub matches: u16,
 }
 fields!(Fighter {
+    character,
     x,
     y,
     vx,
@@ -91,12 +93,13 @@ fields!(Fighter {
 
 impl Fighter {
     /// A fighter at its mark, as a round begins.
-    pub fn at_mark(player: Player) -> Self {
+    pub fn at_mark(player: Player, character: Character) -> Self {
         let facing = match player {
             Player::One => Facing::Right,
             Player::Two => Facing::Left,
         };
         Self {
+            character,
             x: Fx::from_num(-75 * facing.sign()),
             y: Fx::ZERO,
             vx: Fx::ZERO,
@@ -126,8 +129,13 @@ impl Fighter {
             rounds: self.rounds,
             matches: self.matches,
             controls: self.controls,
-            ..Self::at_mark(player)
+            ..Self::at_mark(player, self.character)
         };
+    }
+
+    /// The line of its move table.
+    pub const fn data(&self, attack: Move) -> &'static MoveData {
+        self.character.data(attack)
     }
 
     pub fn airborne(&self) -> bool {
@@ -146,7 +154,7 @@ impl Fighter {
     pub fn is_safe(&self) -> bool {
         match self.action {
             Action::Down | Action::Rise | Action::Holding | Action::Held => true,
-            Action::Attack(Move::Rising) => self.since < RISING_SAFE_FRAMES,
+            Action::Attack(Move::Rising | Move::Heel) => self.since < self.character.build().safe_frames,
             _ => false,
         }
     }
@@ -202,10 +210,10 @@ impl Fighter {
             self.keep(Action::Crouch);
         } else if away {
             self.keep(Action::WalkBack);
-            self.vx = WALK_BACK * -toward.sign();
+            self.vx = self.character.build().walk_back * -toward.sign();
         } else if self.controls.holds_toward(toward) {
             self.keep(Action::WalkForward);
-            self.vx = WALK_FORWARD * toward.sign();
+            self.vx = self.character.build().walk_forward * toward.sign();
         } else {
             self.keep(Action::Stand);
         }
@@ -230,10 +238,10 @@ impl Fighter {
         if !self.controls.wants(SPECIAL) {
             None
         } else if self.controls.holds(DOWN) {
-            Some(Move::Rising)
+            Some(self.character.low_special())
         } else {
             // One fireball on the stage at a time; the press goes on waiting.
-            self.projectile.is_none().then_some(Move::Fireball)
+            self.projectile.is_none().then_some(self.character.special())
         }
     }
 
@@ -247,8 +255,9 @@ impl Fighter {
         self.enter(Action::Air);
         self.crouching = false;
         self.air_spent = false;
-        self.vy = JUMP_SPEED;
-        self.vx = JUMP_DRIFT * self.controls.direction();
+        let build = self.character.build();
+        self.vy = build.jump_speed;
+        self.vx = build.jump_drift * self.controls.direction();
         emit(cues, Effect::Jump, player, self.x, Fx::ZERO);
     }
 
@@ -267,7 +276,7 @@ impl Fighter {
     }
 
     fn go_on_attacking(&mut self, player: Player, attack: Move, foe: &Self, toward: Facing, cues: &mut Cues) {
-        let data = attack.data();
+        let data = self.data(attack);
         let airborne = self.airborne();
         if self.since >= data.total() {
             if airborne {
@@ -294,11 +303,25 @@ impl Fighter {
             }
         }
         if !airborne {
-            self.vx = if self.since < data.startup { data.lunge * self.facing.sign() } else { Fx::ZERO };
+            let runs = if attack == Move::Charge { data.startup + data.active } else { data.startup };
+            // A charge stops at whom it touches.
+            let is_running = self.since < runs && !(attack == Move::Charge && self.connected);
+            self.vx = if is_running { data.lunge * self.facing.sign() } else { Fx::ZERO };
+        }
+        if attack == Move::Heel && self.since == HEEL_HOP_FRAME {
+            self.hop(player, cues);
         }
         if self.since == data.startup {
             self.strike(player, attack, cues);
         }
+    }
+
+    /// The heel leaves the ground.
+    fn hop(&mut self, player: Player, cues: &mut Cues) {
+        self.crouching = false;
+        self.vy = HEEL_SPEED;
+        self.vx = HEEL_DRIFT * self.facing.sign();
+        emit(cues, Effect::Jump, player, self.x, Fx::ZERO);
     }
 
     /// The first active frame.
@@ -317,7 +340,7 @@ impl Fighter {
                 emit(cues, Effect::Jump, player, self.x, Fx::ZERO);
             }
             _ => {
-                let reach = attack.data().reach;
+                let reach = self.data(attack).reach;
                 emit(cues, Effect::Swing, player, ahead, self.y + Fx::from_num((reach.low + reach.high) / 2));
             }
         }
@@ -328,7 +351,7 @@ impl Fighter {
         let near = |from: Fx| (from - x).abs() < THREAT_DISTANCE;
         let swings = match self.action {
             Action::Attack(attack) => {
-                let data = attack.data();
+                let data = self.data(attack);
                 self.since < data.startup + data.active && near(self.x)
             }
             _ => false,
@@ -363,8 +386,11 @@ impl Fighter {
             self.enter(Action::Down);
             emit(cues, Effect::Slam, player, self.x, Fx::ZERO);
         } else {
-            let rising = self.action == Action::Attack(Move::Rising);
-            self.stun = if rising { RISING_LANDING_FRAMES } else { LANDING_FRAMES };
+            self.stun = match self.action {
+                Action::Attack(Move::Rising) => RISING_LANDING_FRAMES,
+                Action::Attack(Move::Heel) => HEEL_LANDING_FRAMES,
+                _ => LANDING_FRAMES,
+            };
             self.vx = Fx::ZERO;
             self.enter(Action::Land);
             emit(cues, Effect::Land, player, self.x, Fx::ZERO);

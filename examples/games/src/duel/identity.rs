@@ -22,7 +22,7 @@ pub fn rules_hash() -> u32 {
     *FIGHT.get_or_init(fight)
 }
 
-/// The checksum after a fight of two bots. Easy ones: they use every move, and think the least.
+/// The checksum after a fight of two bots, one with each fighter. Easy ones: they use every move, and think the least.
 fn fight() -> u32 {
     let mut fight = Fight::of(1, [1, 2].map(|seed| Bot::new(seed, Level::Easy)));
     for _ in 0..1_200 {

@@ -7,18 +7,24 @@ mod action;
 mod area;
 pub mod bot;
 pub mod buttons;
+mod character;
+mod choosing;
 mod contact;
 pub mod effects;
 mod fighter;
 pub mod identity;
+mod kaito;
 pub mod moves;
 mod projectile;
+mod rai;
 pub mod script;
 
 use rebout::{Cues, Game, Inputs, Player, Rng, fields};
 
 pub use action::{Action, Facing};
 pub use area::Area;
+pub use character::{Build, Character};
+pub use choosing::CHOICE_FRAMES;
 pub use fighter::Fighter;
 pub use projectile::Projectile;
 
@@ -32,10 +38,8 @@ pub type Fx = fixed::types::I16F16;
 pub const STAGE_HALF_WIDTH: Fx = Fx::lit("225");
 pub const FULL_HEALTH: i16 = 1000;
 pub const ROUND_SECONDS: u16 = 60;
-/// Rounds that win the match.
-pub const ROUNDS_TO_WIN: u8 = 2;
-/// Drawn rounds win nobody anything; after this many rounds the match is what it is.
-const ROUND_LIMIT: u8 = 5;
+/// Drawn rounds win nobody anything; after this many rounds more than a match has, it is over.
+const EXTRA_ROUNDS: u8 = 2;
 
 pub const INTRO_FRAMES: u16 = 100;
 /// When "fight" replaces the number of the round.
@@ -61,6 +65,8 @@ fields!(
 /// Where the match is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
+    /// Both choose a fighter and the length of the match.
+    Choose,
     Intro,
     Fight,
     RoundOver {
@@ -78,6 +84,7 @@ pub enum Phase {
 }
 fields!(
     enum Phase {
+        Choose,
         Intro,
         Fight,
         RoundOver { winner, end },
@@ -99,25 +106,34 @@ pub struct Duel {
     pub clock: u16,
     /// The round, from 1.
     pub round: u8,
-    pub rematch: [bool; 2],
+    /// Who has chosen, or wants a rematch: the phase goes on once both have.
+    pub ready: [bool; 2],
+    /// Who asks for a best of five. The match is one of three unless both do.
+    pub wants_five: [bool; 2],
     /// Steps taken since the duel began.
     pub age: u32,
     /// Randomness: it decides the light on the stage, and nothing that matters.
     pub chance: Rng,
 }
-fields!(Duel { fighters, one_is_left, phase, since, clock, round, rematch, age, chance });
+fields!(Duel { fighters, one_is_left, phase, since, clock, round, ready, wants_five, age, chance });
 
 impl Duel {
-    /// A duel about to begin. The seed decides the light on the stage.
+    /// A duel of two who have yet to choose their fighters. The seed decides the light on the stage.
     pub fn new(seed: u32) -> Self {
+        Self { phase: Phase::Choose, ..Self::between(seed, Character::ALL) }
+    }
+
+    /// A duel about to begin its first round.
+    pub fn between(seed: u32, [one, two]: [Character; 2]) -> Self {
         Self {
-            fighters: Player::BOTH.map(Fighter::at_mark),
+            fighters: [Fighter::at_mark(Player::One, one), Fighter::at_mark(Player::Two, two)],
             one_is_left: true,
             phase: Phase::Intro,
             since: 0,
             clock: ROUND_SECONDS * 60,
             round: 1,
-            rematch: [false; 2],
+            ready: [false; 2],
+            wants_five: [false; 2],
             age: 0,
             chance: chance(seed),
         }
@@ -132,6 +148,11 @@ impl Duel {
         self.clock.div_ceil(60)
     }
 
+    /// The rounds that win the match.
+    pub fn rounds_to_win(&self) -> u8 {
+        if self.wants_five == [true; 2] { 3 } else { 2 }
+    }
+
     /// Where `player`'s opponent is.
     pub fn toward(&self, player: Player) -> Facing {
         if (player == Player::One) == self.one_is_left { Facing::Right } else { Facing::Left }
@@ -144,7 +165,10 @@ impl Duel {
         self.one_is_left = true;
         self.clock = ROUND_SECONDS * 60;
         self.round = round;
-        self.chance.next_u32();
+        // The first round has the light in which the fighters were chosen.
+        if round > 1 {
+            self.chance.next_u32();
+        }
         self.go_to(Phase::Intro);
         announce(cues, Effect::RoundStart);
     }
@@ -246,7 +270,7 @@ impl Duel {
                         self.fighters[player.index()].matches += 1;
                     }
                     announce(cues, Effect::MatchEnd);
-                    self.rematch = [false; 2];
+                    self.ready = [false; 2];
                     self.go_to(Phase::MatchOver { winner });
                 }
                 None => self.begin_round(self.round + 1, cues),
@@ -257,7 +281,8 @@ impl Duel {
     /// Who has won the match, once that is known; `Some(None)` is a drawn match.
     fn decided(&self) -> Option<Option<Player>> {
         let [one, two] = self.fighters.map(|fighter| fighter.rounds);
-        if one.max(two) < ROUNDS_TO_WIN && self.round < ROUND_LIMIT {
+        let to_win = self.rounds_to_win();
+        if one.max(two) < to_win && self.round < 2 * to_win - 1 + EXTRA_ROUNDS {
             return None;
         }
         Some(match one.cmp(&two) {
@@ -270,15 +295,13 @@ impl Duel {
     fn wait_for_rematch(&mut self, winner: Option<Player>, cues: &mut Cues) {
         self.move_fighters(cues);
         let mut declined = self.since >= REMATCH_FRAMES;
-        for (wants, fighter) in self.rematch.iter_mut().zip(&self.fighters) {
+        for (wants, fighter) in self.ready.iter_mut().zip(&self.fighters) {
             *wants |= fighter.controls.pressed(START);
             declined |= fighter.controls.pressed(LEAVE);
         }
-        if self.rematch == [true; 2] {
-            self.rematch = [false; 2];
-            self.fighters.iter_mut().for_each(|fighter| fighter.rounds = 0);
+        if self.ready == [true; 2] {
             announce(cues, Effect::Rematch);
-            self.begin_round(1, cues);
+            self.choose_again();
         } else if declined {
             self.go_to(Phase::Done { winner });
         }
@@ -289,16 +312,17 @@ impl Game for Duel {
     fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
         self.age = self.age.wrapping_add(1);
         self.since = self.since.saturating_add(1);
-        let steered = self.phase == Phase::Fight;
+        let steered = matches!(self.phase, Phase::Fight | Phase::Choose);
         for player in Player::BOTH {
             let fighter = &mut self.fighters[player.index()];
-            // Outside of the fight only the rematch buttons count.
+            // Between rounds and after the match only the rematch buttons count.
             let buttons =
                 if steered { inputs[player].buttons() } else { inputs[player].buttons() & (START | LEAVE) };
             fighter.controls.read(buttons, fighter.hitstop > 0);
         }
         cues.phase("controls", &self.fighters);
         match self.phase {
+            Phase::Choose => self.choose(cues),
             Phase::Intro => {
                 if self.age == 1 {
                     announce(cues, Effect::RoundStart);

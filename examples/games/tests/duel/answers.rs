@@ -1,5 +1,6 @@
 //! The answers of the hard bot to each kind of attack, counted over whole matches.
 
+use crate::matches::MIRROR;
 use games::duel::bot::Level;
 use games::duel::moves::Move;
 use games::duel::{Action, Duel, Phase};
@@ -47,7 +48,7 @@ fn outcomes(trick: Script, action: Action) -> Outcomes {
     let mut outcomes = Outcomes::default();
     for seed in 40..48 {
         let (mut duel, mut player, mut bot) =
-            (Duel::new(seed), trick.input_source(seed), bot(seed, Level::Hard));
+            (Duel::between(seed, MIRROR), trick.input_source(seed), bot(seed, Level::Hard));
         let (mut attempt, mut landed_before) = (None::<Attempt>, false);
         while !matches!(duel.phase, Phase::MatchOver { .. }) {
             let before = duel.fighters;

@@ -1,5 +1,6 @@
 //! The habits of the hard bot are there to be learned: each shows in its situation far more often than elsewhere.
 
+use crate::matches::MIRROR;
 use games::duel::bot::Level;
 use games::duel::moves::Move;
 use games::duel::{Action, Duel, Fighter, Phase, ROUND_SECONDS};
@@ -10,7 +11,7 @@ use crate::players::script;
 
 /// Plays a match, and shows every frame of fight as the state before and after it.
 fn watch(seed: u32, mut sources: [InputSource; 2], mut look: impl FnMut(&Duel, &Duel)) {
-    let mut duel = Duel::new(seed);
+    let mut duel = Duel::between(seed, MIRROR);
     while !matches!(duel.phase, Phase::MatchOver { .. }) {
         let before = duel;
         let inputs = Player::BOTH.map(|player| sources[player.index()](&duel, player));

@@ -1,7 +1,9 @@
 //! The duel's simulation and its bot.
 
 mod answers;
+mod balance;
 mod bot;
+mod choosing;
 mod habits;
 mod ladder;
 mod matches;

@@ -2,8 +2,11 @@
 
 use games::duel::bot::{Bot, Level};
 use games::duel::effects::{Effect, Shown};
-use games::duel::{Duel, Phase, RoundEnd};
+use games::duel::{Character, Duel, Phase, RoundEnd};
 use rebout::{Buttons, Cues, Game, Inputs, Player, checksum};
+
+/// Two Kaitos: the pairing that the tests of levels and tricks are played in.
+pub(crate) const MIRROR: [Character; 2] = [Character::Kaito; 2];
 
 /// Returns the buttons of a player.
 pub(crate) type InputSource = Box<dyn FnMut(&Duel, Player) -> Buttons>;
@@ -27,8 +30,13 @@ impl Tally {
 }
 
 /// Plays until one match is decided.
-pub(crate) fn play(seed: u32, mut sources: [InputSource; 2]) -> Tally {
-    let mut duel = Duel::new(seed);
+pub(crate) fn play(seed: u32, sources: [InputSource; 2]) -> Tally {
+    play_as(seed, MIRROR, sources)
+}
+
+/// The same with these fighters.
+pub(crate) fn play_as(seed: u32, characters: [Character; 2], mut sources: [InputSource; 2]) -> Tally {
+    let mut duel = Duel::between(seed, characters);
     let mut tally = Tally::default();
     let mut cues = Cues::new();
     loop {

@@ -3,6 +3,7 @@
 //! They see the distance without delay and press as fast as the rules allow, which a person with the same trick
 //! cannot do better.
 
+use games::duel::Character;
 use games::duel::buttons::{DOWN, HEAVY, LEFT, LIGHT, RIGHT, SPECIAL, THROW, UP};
 use games::duel::moves::Move;
 use games::duel::{Action, Duel, Facing, Fx};
@@ -55,7 +56,11 @@ impl View {
 
     /// Walks up to where the move reaches the other's body, and taps.
     fn walk_and_tap(&self, attack: Move, stick: Buttons, button: Buttons) -> Buttons {
-        if self.gap > i32::from(attack.data().reach.far) + 8 { self.ahead } else { stick | self.tap(button) }
+        if self.gap > i32::from(Character::Kaito.data(attack).reach.far) + 8 {
+            self.ahead
+        } else {
+            stick | self.tap(button)
+        }
     }
 
     /// Jumps with `stick` over and over, and strikes on the way down.

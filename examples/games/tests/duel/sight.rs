@@ -1,5 +1,6 @@
 //! The reaction time of a bot: it cannot know what the other has just pressed.
 
+use crate::matches::MIRROR;
 use games::duel::bot::{Bot, Level};
 use games::duel::buttons::{DOWN, HEAVY, LEFT, LIGHT, RIGHT, SPECIAL, THROW, UP};
 use games::duel::{Duel, Phase};
@@ -23,7 +24,8 @@ fn answers(mut bot: Bot, mut duel: Duel, held: Buttons, frames: u32) -> Vec<Butt
 #[test]
 fn bot_cannot_tell_presses_apart_within_its_reaction_time() {
     for (level, reaction_frames) in [(Level::Easy, 24), (Level::Normal, 18), (Level::Hard, 12)] {
-        let (mut duel, mut bot, mut masher) = (Duel::new(3), Bot::new(5, level), MASHER.input_source(9));
+        let (mut duel, mut bot, mut masher) =
+            (Duel::between(3, MIRROR), Bot::new(5, level), MASHER.input_source(9));
         let mut told_apart = 0;
         for frame in 0..3_000 {
             if duel.phase == Phase::Fight && frame % 29 == 0 {
@@ -46,7 +48,7 @@ fn bot_cannot_tell_presses_apart_within_its_reaction_time() {
 
 #[test]
 fn bot_that_comes_in_late_watches_before_it_acts() {
-    let (mut duel, mut masher) = (Duel::new(3), MASHER.input_source(9));
+    let (mut duel, mut masher) = (Duel::between(3, MIRROR), MASHER.input_source(9));
     let mut step = |duel: &mut Duel, two| {
         let one = masher(duel, Player::One);
         duel.step(Inputs::from([one, two]), &mut Cues::new());

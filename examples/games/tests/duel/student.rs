@@ -2,6 +2,7 @@
 //!
 //! It reacts at once, which no person does; it stands for somebody who plays soundly, and normal must be beatable by that.
 
+use games::duel::Character;
 use games::duel::bot::Level;
 use games::duel::buttons::{DOWN, HEAVY, LEFT, RIGHT, SPECIAL, THROW, UP};
 use games::duel::moves::Move;
@@ -49,8 +50,9 @@ impl Student {
             (_, Action::Attack(Move::Rising)) if foe.since > 20 && gap < 80 => tap(HEAVY),
             (_, Action::Attack(Move::Rising)) => guard,
             (_, Action::Attack(attack)) => {
-                let left = i32::from(attack.data().total()) - i32::from(foe.since);
-                let over = foe.since >= attack.data().startup + attack.data().active;
+                let left = i32::from(Character::Kaito.data(attack).total()) - i32::from(foe.since);
+                let over =
+                    foe.since >= Character::Kaito.data(attack).startup + Character::Kaito.data(attack).active;
                 if over && left > 8 && gap < 88 { tap(HEAVY) } else { guard }
             }
             (_, Action::Air) if gap < 60 => DOWN | tap(SPECIAL),

@@ -74,12 +74,9 @@ impl Guess {
             FoeAction::JumpIn => UP | view.ahead,
             FoeAction::JumpAway => UP | view.back,
             FoeAction::Press(attack) => {
-                let near = i32::from(attack.data().reach.far) + 16;
-                if self.walks && attack != Move::Fireball && view.gap > near {
-                    view.ahead
-                } else {
-                    press(attack, frame)
-                }
+                let near = i32::from(view.own.data(attack).reach.far) + 16;
+                let flies = view.own.character.special() == Move::Fireball && attack == Move::Fireball;
+                if self.walks && !flies && view.gap > near { view.ahead } else { press(attack, frame) }
             }
         }
     }
@@ -92,8 +89,8 @@ const fn keys(attack: Move) -> (Buttons, Buttons) {
         Move::StandHeavy | Move::AirHeavy => (Buttons::NONE, HEAVY),
         Move::CrouchLight => (DOWN, LIGHT),
         Move::CrouchHeavy => (DOWN, HEAVY),
-        Move::Fireball => (Buttons::NONE, SPECIAL),
-        Move::Rising => (DOWN, SPECIAL),
+        Move::Fireball | Move::Charge => (Buttons::NONE, SPECIAL),
+        Move::Rising | Move::Heel => (DOWN, SPECIAL),
         Move::Throw => (Buttons::NONE, THROW),
     }
 }

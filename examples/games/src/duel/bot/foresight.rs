@@ -51,7 +51,7 @@ fn is_quiet(view: &View<'_>, guess: Guess, frame: u32) -> bool {
 /// The move that a hit goes on into.
 fn follow_up(view: &View<'_>) -> Option<Move> {
     match view.own.action {
-        Action::Attack(attack) if attack.data().cancels && view.foe.action == Action::Hit => {
+        Action::Attack(attack) if view.own.data(attack).cancels && view.foe.action == Action::Hit => {
             Some(if attack.is_light() { Move::StandHeavy } else { Move::Fireball })
         }
         _ => None,
@@ -68,7 +68,7 @@ fn balance(before: &Duel, after: &Duel, me: Player) -> i32 {
             matches!(before.fighter(player).action, Action::Launched | Action::Down | Action::Rise);
         let busy = match fighter.action {
             Action::Hit | Action::Block | Action::Land => i32::from(fighter.stun),
-            Action::Attack(attack) => i32::from(attack.data().total().saturating_sub(fighter.since)),
+            Action::Attack(attack) => i32::from(fighter.data(attack).total().saturating_sub(fighter.since)),
             _ => 0,
         };
         i32::from(fell && !fell_before) * KNOCKDOWN

@@ -102,7 +102,7 @@ impl Habits {
 
 /// Walks up to a fighter that lies, and times a move for the very frame in which it is on its feet.
 fn meet(attack: Move, view: &View<'_>) -> Option<Plan> {
-    let data = attack.data();
+    let data = view.own.data(attack);
     if view.gap > i32::from(data.reach.far) {
         return Some(Plan::Advance);
     }

@@ -16,8 +16,8 @@ mod skill;
 
 use rebout::{Buttons, Player, Rng};
 
-use super::buttons::START;
-use super::{Action, Duel, Phase};
+use super::buttons::{LIGHT, RIGHT, START, UP};
+use super::{Action, Character, Duel, Phase};
 use foe_action::Guess;
 use habits::Habits;
 use plan::Plan;
@@ -27,10 +27,15 @@ use senses::{Senses, View};
 pub use skill::Level;
 use skill::Skill;
 
+/// The frames for which a bot looks at the fighters before it chooses.
+const PICK_FRAMES: u16 = 24;
+
 /// A player made of foresight, habits and dice. It must be asked for every frame of a match, in order.
 #[derive(Clone, Debug)]
 pub struct Bot {
     skill: Skill,
+    /// The fighter that it chooses.
+    favourite: Character,
     dice: Rng,
     senses: Senses,
     reading: Reading,
@@ -44,13 +49,14 @@ pub struct Bot {
 }
 
 impl Bot {
-    /// A bot whose dice and opening follow from the seed.
+    /// A bot whose fighter, dice and opening follow from the seed.
     pub fn new(seed: u32, level: Level) -> Self {
         let skill = level.skill();
         let mut dice = dice(seed);
         let habits = Habits::new(dice.next_u32() >> 8);
         Self {
             skill,
+            favourite: Character::ALL[(seed & 1) as usize],
             dice,
             senses: Senses::new(skill.reaction_frames),
             reading: Reading::new(skill.learning),
@@ -67,6 +73,7 @@ impl Bot {
         self.senses.take_in(duel);
         match duel.phase {
             Phase::Fight => {}
+            Phase::Choose => return self.pick(duel, me),
             Phase::MatchOver { .. } if duel.since % 40 > 30 => return START,
             _ => {
                 self.adopt(Plan::Wait);
@@ -83,6 +90,20 @@ impl Bot {
         let buttons = self.plan.buttons(self.age, &view);
         self.age = self.age.saturating_add(1);
         buttons
+    }
+
+    /// The buttons of the choice: its fighter, and the length of the match that the other wants.
+    fn pick(&self, duel: &Duel, me: Player) -> Buttons {
+        let wants_five = duel.wants_five;
+        if duel.since < PICK_FRAMES || duel.since % 2 == 1 {
+            Buttons::NONE
+        } else if wants_five[me.index()] != wants_five[me.other().index()] {
+            UP
+        } else if duel.fighter(me).character != self.favourite {
+            RIGHT
+        } else {
+            LIGHT
+        }
     }
 
     fn happens(&mut self, percent: u32) -> bool {
@@ -137,10 +158,10 @@ impl Bot {
 
     /// A few ways in which the other may go on, each with the present that it leads to.
     fn guesses(&mut self, seen: &Duel, present: &Duel, me: Player) -> Vec<(Guess, Duel)> {
-        let gap = View::of(present, me).gap;
+        let View { foe, gap, .. } = View::of(present, me);
         (0..self.skill.guesses)
             .map(|_| {
-                let guess = self.reading.guess(gap, &mut self.dice);
+                let guess = self.reading.guess(foe, gap, &mut self.dice);
                 (guess, self.senses.present(seen, present.age, me, guess))
             })
             .collect()

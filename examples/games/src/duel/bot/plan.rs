@@ -81,10 +81,10 @@ impl Plan {
             Action::Block | Action::Hit | Action::Land => u16::from(own.stun) + u16::from(own.hitstop),
             Action::Rise => RISE_FRAMES.saturating_sub(own.since),
             Action::Attack(attack) if !own.airborne() => {
-                if touched == Some(attack) && attack.data().cancels {
+                if touched == Some(attack) && own.data(attack).cancels {
                     return if attack.is_light() { &AFTER_LIGHT } else { &AFTER_HEAVY };
                 }
-                attack.data().total().saturating_sub(own.since) + u16::from(own.hitstop)
+                own.data(attack).total().saturating_sub(own.since) + u16::from(own.hitstop)
             }
             Action::Air if !own.air_spent => return &IN_THE_AIR,
             _ if own.is_free() => 0,

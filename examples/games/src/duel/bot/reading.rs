@@ -42,11 +42,11 @@ impl Reading {
         self.ball = ball;
         self.quiet_frames = if foe.is_free() { self.quiet_frames + 1 } else { 0 };
         if let Some(action) = fresh.then(|| begun(foe, &view)).flatten() {
-            self.count(action, zone(view.gap));
+            self.count(action, zone(foe, view.gap));
         } else if self.quiet_frames >= IDLE_FRAMES {
             self.quiet_frames = 0;
             let guards = matches!(foe.action, Action::Guard | Action::Crouch);
-            self.count(if guards { FoeAction::Guard } else { FoeAction::Idle }, zone(view.gap));
+            self.count(if guards { FoeAction::Guard } else { FoeAction::Idle }, zone(foe, view.gap));
         }
         new_ball || (fresh && !foe.is_free())
     }
@@ -62,8 +62,8 @@ impl Reading {
     }
 
     /// A guess of what the other does next, drawn by what it has done at this distance.
-    pub(super) fn guess(&self, gap: i32, dice: &mut Rng) -> Guess {
-        let weights = if dice.below(DOUBT) == 0 { &PRIOR } else { &self.weights[zone(gap)] };
+    pub(super) fn guess(&self, foe: &Fighter, gap: i32, dice: &mut Rng) -> Guess {
+        let weights = if dice.below(DOUBT) == 0 { &PRIOR } else { &self.weights[zone(foe, gap)] };
         let mut drawn = dice.below(weights.iter().sum::<u32>().max(1));
         let mut action = FoeAction::Idle;
         for (weight, of) in weights.iter().zip(FoeAction::ALL) {
@@ -79,9 +79,9 @@ impl Reading {
     }
 }
 
-/// Close enough to throw, close enough to strike, or neither.
-fn zone(gap: i32) -> usize {
-    let reaches = |attack: Move, more: i32| gap <= i32::from(attack.data().reach.far) + more;
+/// Close enough for `foe` to throw, close enough to strike, or neither.
+fn zone(foe: &Fighter, gap: i32) -> usize {
+    let reaches = |attack: Move, more: i32| gap <= i32::from(foe.data(attack).reach.far) + more;
     if reaches(Move::Throw, 12) {
         0
     } else if reaches(Move::CrouchHeavy, 40) {
@@ -95,12 +95,21 @@ fn zone(gap: i32) -> usize {
 fn begun(foe: &Fighter, view: &View<'_>) -> Option<FoeAction> {
     match foe.action {
         Action::Attack(Move::AirLight | Move::AirHeavy) => None,
-        Action::Attack(attack) => Some(FoeAction::Press(attack)),
+        Action::Attack(attack) => Some(FoeAction::Press(button_of(attack))),
         Action::Block => Some(FoeAction::Guard),
         Action::Air => {
             let comes = foe.vx * (view.own.x - foe.x).signum() > Fx::ZERO;
             Some(if comes { FoeAction::JumpIn } else { FoeAction::JumpAway })
         }
         _ => None,
+    }
+}
+
+/// The move that stands for the buttons of `attack`: a special is counted by its button, whoever makes it.
+const fn button_of(attack: Move) -> Move {
+    match attack {
+        Move::Charge => Move::Fireball,
+        Move::Heel => Move::Rising,
+        attack => attack,
     }
 }
