@@ -114,6 +114,12 @@ impl Players {
         }
     }
 
+    /// Whether the result of an undecided match says already how it ended.
+    pub fn says_why(&self, duel: &Duel, finish: &Finish) -> bool {
+        let decided = matches!(duel.phase, Phase::Done { .. } | Phase::MatchOver { .. });
+        !decided && matches!(finish, Finish::Ended(Reason::Left | Reason::LeftHere | Reason::Restarted))
+    }
+
     /// The end of the connection, as a sentence.
     pub fn connection(&self, finish: &Finish) -> String {
         let other = self.other();

@@ -259,12 +259,12 @@ impl Flow<'_> {
                 if ending.is_own_choice {
                     return None;
                 }
-                let is_bad = ending.code != exit::PLAYED;
-                let title = if is_bad { "Match ended" } else { "Match over" };
-                let line = |(index, text): (usize, String)| {
-                    if is_bad && index < 2 { Note::warning(text) } else { Note::calm(text) }
+                let title = if ending.code == exit::PLAYED { "Match over" } else { "Match ended" };
+                let lines = if ending.page.is_empty() {
+                    ending.lines.into_iter().map(Note::calm).collect()
+                } else {
+                    ending.page
                 };
-                let lines = ending.lines.into_iter().enumerate().map(line).collect();
                 Some(Report { title: title.to_owned(), lines, again })
             }
             Err(failure) => {

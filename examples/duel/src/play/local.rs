@@ -7,6 +7,7 @@ use rebout::replay::{End, Header, Outcome, StreamRecorder};
 use rebout::rollback::{Advance, EngineConfig, Rollback};
 use rebout::{Buttons, Frame, FrameRate, Player, checksum};
 
+use super::fight_log::FightLog;
 use super::prompts::{Answer, Prompts, Question};
 use super::rules::{RuledDuel, Rules};
 use super::show::{Show, pauses};
@@ -18,6 +19,7 @@ use crate::view::{InputState, Screen};
 use games::duel::buttons::{LEAVE, START};
 use games::duel::identity::{GAME_ID, content_hash};
 use games::duel::{Duel, Phase};
+use stage::menu::Note;
 
 /// How a match at one keyboard is played.
 #[derive(Clone, Debug)]
@@ -57,6 +59,7 @@ struct Match<'a> {
     prompts: Prompts,
     /// The answer to the question of a rematch; who gives it gives it for both.
     answer: Option<Answer>,
+    log: FightLog,
 }
 
 /// Plays until the match is over or someone leaves.
@@ -72,6 +75,7 @@ pub fn local(screen: &Screen, options: &Options, sources: [InputSource; 2]) -> E
         rules: options.rules,
         prompts: Prompts::default(),
         answer: None,
+        log: FightLog::default(),
     };
     game.show.set_outfits(options.outfits);
     if let Some(folder) = &options.record {
@@ -120,6 +124,7 @@ impl Match<'_> {
         if let Some(error) = self.record().err().filter(|_| self.trouble.is_none()) {
             self.note_trouble(format!("The recording ends early: {error}"));
         }
+        self.log.observe(&self.duel, self.engine.cues());
         self.show.net.push(NetSample::default());
         self.show.frame(&self.duel, self.engine.cues());
         advanced
@@ -173,7 +178,10 @@ impl Match<'_> {
             _ => "Stopped before the match was decided.".to_owned(),
         };
         let frames = counted(self.engine.settled().0.into(), "frame");
-        let mut ending = Ending::of([result, format!("{frames}, checksum {:08X}", checksum(&self.duel))]);
+        let mut ending =
+            Ending::of([result.clone(), format!("{frames}, checksum {:08X}", checksum(&self.duel))]);
+        ending.page =
+            [result].into_iter().chain(self.log.lines(&options.names, &self.duel)).map(Note::calm).collect();
         ending.is_own_choice = left || self.answer == Some(Answer::Leave);
         if let Some((path, recorder)) = self.recording.take() {
             let end = End { outcome: Outcome::Local, winner: winner(&self.duel) };
@@ -188,6 +196,7 @@ impl Match<'_> {
             let trouble = ended.err().map(|error| format!("The recording ends early: {error}"));
             self.trouble = self.trouble.or(trouble);
         }
+        ending.page.extend(self.trouble.iter().map(Note::warning));
         ending.lines.extend(self.trouble);
         ending
     }

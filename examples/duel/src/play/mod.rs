@@ -4,6 +4,7 @@ mod attract;
 mod background;
 mod bots;
 mod by_hand;
+pub mod fight_log;
 mod flow;
 mod invite_shown;
 mod link;
@@ -49,6 +50,7 @@ use crate::prompts;
 use crate::view::InputState;
 use games::duel::Duel;
 use games::duel::bot::Bot;
+use stage::menu::Note;
 
 /// Where the buttons of a seat come from.
 #[derive(Clone, Debug)]
@@ -79,6 +81,8 @@ impl InputSource {
 #[derive(Clone, Debug)]
 pub struct Ending {
     pub lines: Vec<String>,
+    /// The fight in words for the page of the result; the lines are shown where there are none.
+    pub page: Vec<Note>,
     pub code: u8,
     /// The player at this machine left, or declined the rematch.
     pub is_own_choice: bool,
@@ -86,7 +90,7 @@ pub struct Ending {
 
 impl Ending {
     pub fn of<const N: usize>(lines: [String; N]) -> Self {
-        Self { lines: lines.into(), code: exit::PLAYED, is_own_choice: false }
+        Self { lines: lines.into(), page: Vec::new(), code: exit::PLAYED, is_own_choice: false }
     }
 }
 

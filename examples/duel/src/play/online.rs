@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use rebout::{
     Advanced, Agreed, Autopsy, Buttons, Config, Event, Finish, Now, OnDesync, Online, Paused, Session,
+    Verdict,
 };
 
+use super::fight_log::FightLog;
 use super::link::Link;
 use super::machine::Machine;
 use super::meet::{Role, known_as, meet};
@@ -22,6 +24,7 @@ use crate::view::{InputState, Screen};
 use games::duel::buttons::{LEAVE, START};
 use games::duel::{Duel, Phase};
 use stage::Key;
+use stage::menu::Note;
 
 /// A stall shorter than this is not worth a word.
 const FELT_STALL_FRAMES: u32 = 10;
@@ -42,6 +45,7 @@ struct Match<'a> {
     prompts: Prompts,
     /// The last words about the rounds.
     told_round: Option<String>,
+    log: FightLog,
     autopsy: Option<Autopsy>,
     /// What there was to say about files.
     notices: Vec<String>,
@@ -115,13 +119,16 @@ pub(super) fn play(
         wants_rematch: false,
         prompts: Prompts::default(),
         told_round: None,
+        log: FightLog::default(),
         autopsy: None,
         notices: Vec::new(),
     };
     let finish = game.play(agreed)?;
     let mut ending = game.ending(&finish);
     let key = game.machine.online.peer().player;
-    ending.lines.extend(seat.opponents.met(key, game.players.other(), seat.invite));
+    let trouble = seat.opponents.met(key, game.players.other(), seat.invite);
+    ending.page.extend(trouble.iter().map(Note::warning));
+    ending.lines.extend(trouble);
     game.machine.serve_the_rest(&mut game.show);
     // If the last message does not get through, the other side notices the silence.
     let _ = game.machine.online.close();
@@ -168,6 +175,7 @@ impl Match<'_> {
         self.show.net.link = self.link.as_ref().map_or_else(String::new, ToString::to_string);
         self.repeat_welcome(agreed);
         self.warn(&played);
+        self.log.observe(self.machine.certain(), self.machine.online.cues());
         let (duel, cues) = (&self.machine.duel, self.machine.online.cues());
         match self.machine.asked() {
             Some(asked) => self.show.frame_without_cues(duel, cues, asked),
@@ -418,15 +426,25 @@ impl Match<'_> {
 
     fn ending(&mut self, finish: &Finish) -> Ending {
         let certain = self.machine.certain();
-        let mut lines = vec![self.players.result(certain, finish), self.players.connection(finish)];
+        let result = self.players.result(certain, finish);
+        let connection =
+            Some(self.players.connection(finish)).filter(|_| !self.players.says_why(certain, finish));
+        let is_calm = matches!(finish, Finish::Played(Verdict::Agreed { .. }));
+        let mut page = vec![Note::calm(result.clone())];
+        page.extend(connection.clone().filter(|_| !is_calm).map(Note::warning));
+        page.extend(self.log.lines(&self.players.names, certain).into_iter().map(Note::calm));
+        let mut lines = vec![result];
+        lines.extend(connection);
         lines.extend(self.autopsy.iter().flat_map(|autopsy| self.players.autopsy(autopsy)));
         let frames = counted(self.machine.frames().into(), "frame");
         lines.push(format!("{frames}, checksum {:08X}", self.machine.checksum()));
         lines.extend(path_line(&self.machine.online));
         let recording = self.machine.online.recording();
         lines.extend(recording.map(|path| format!("Recorded to {}", path.display())));
+        page.extend(self.autopsy.iter().flat_map(|autopsy| self.players.autopsy(autopsy)).map(Note::warning));
+        page.extend(self.notices.iter().map(Note::warning));
         lines.append(&mut self.notices);
-        Ending { lines, code: exit_code(finish), is_own_choice: is_own_choice(finish) || self.declines }
+        Ending { lines, page, code: exit_code(finish), is_own_choice: is_own_choice(finish) || self.declines }
     }
 }
 
