@@ -145,6 +145,8 @@ pub use connect::nat::RelayPolicy;
 pub use connect::rendezvous;
 #[cfg(feature = "seal")]
 pub use connect::seal::{Code, PlayerKey, Randomness};
+#[cfg(feature = "browser")]
+pub use connect::web;
 #[cfg(feature = "fixed")]
 pub use game::math;
 pub use game::{

@@ -3,6 +3,7 @@
 //! | module | |
 //! |---|---|
 //! | `connection` | [`Connection`](crate::Connection): a transport, its encryption and its paths with one owner |
+//! | `web` | data channels of WebRTC, and the paths of a page in a browser |
 //! | `nat` | paths through routers: ICE, STUN and TURN |
 //! | `rendezvous` | the server where a joiner finds its host, and its clients |
 //! | `seal` | encryption: every datagram authenticated, around any [`Protocol`](crate::Protocol) |
@@ -25,7 +26,9 @@ pub(crate) mod connection;
 pub(crate) mod invite;
 #[cfg(feature = "nat")]
 pub(crate) mod nat;
-#[cfg(feature = "nat")]
+#[cfg(any(feature = "nat", feature = "browser"))]
 pub mod rendezvous;
 #[cfg(feature = "seal")]
 pub(crate) mod seal;
+#[cfg(any(feature = "browser", feature = "webrtc"))]
+pub mod web;

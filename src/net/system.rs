@@ -22,9 +22,24 @@ pub(crate) fn resolve(text: &str, port: u16) -> io::Result<SocketAddr> {
 /// # Errors
 /// A name that nobody knows, or that has no address.
 pub(crate) fn resolve_all(text: &str, port: u16) -> io::Result<Servers> {
+    #[cfg(all(feature = "browser", target_family = "wasm"))]
+    if let Some(addr) = in_page(host_and_port(text, port)) {
+        return Ok((addr, Vec::new()));
+    }
     let none = || io::Error::new(io::ErrorKind::NotFound, "the name has no address");
     let mut found = preferred(host_and_port(text, port).to_socket_addrs()?).into_iter();
     Ok((found.next().ok_or_else(none)?, found.collect()))
+}
+
+/// The address of a server for a page, which looks up no names: its browser does. One with a name in the invite needs none.
+#[cfg(all(feature = "browser", target_family = "wasm"))]
+fn in_page((host, port): (&str, u16)) -> Option<SocketAddr> {
+    let made_up = std::net::Ipv6Addr::new(0x0100, 0, 0, 2, 0, 0, 0, 0);
+    match host {
+        "localhost" => Some(SocketAddr::from(([127, 0, 0, 1], port))),
+        _ if host.parse::<IpAddr>().is_err() && host.contains('.') => Some(SocketAddr::from((made_up, port))),
+        _ => None,
+    }
 }
 
 /// The two parts of `host:port`, or `host` alone with this port. The brackets of an address are left out.

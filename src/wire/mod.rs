@@ -32,7 +32,7 @@ mod numbering;
 mod pause;
 pub mod rbn1;
 mod refuse;
-#[cfg(any(feature = "lab", feature = "nat"))]
+#[cfg(any(feature = "lab", feature = "nat", feature = "browser"))]
 pub(crate) mod rendezvous;
 #[cfg(feature = "authority")]
 pub mod rtype;

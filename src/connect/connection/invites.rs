@@ -19,6 +19,8 @@ pub(super) struct Ways {
     pub(super) rendezvous: Option<Rendezvous>,
     /// The server of the rendezvous by its name, and the room there.
     pub(super) named: Option<(ServerName, [u8; 16])>,
+    /// Whether the host is a page, which is reached over data channels alone.
+    pub(super) by_channel: bool,
 }
 
 impl Ways {
@@ -29,7 +31,8 @@ impl Ways {
             (Some(rendezvous), None) => Invite::with_rendezvous(key, addresses, rendezvous),
             (None, None) => Invite::new(key, addresses),
         };
-        invite.map_err(|error| ConnectError::Text { why: error.to_string() })
+        let invite = invite.map_err(|error| ConnectError::Text { why: error.to_string() })?;
+        Ok(if self.by_channel { invite.by_channel() } else { invite })
     }
 }
 

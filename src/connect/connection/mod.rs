@@ -28,12 +28,17 @@ mod text;
 mod udp;
 mod watch;
 
-#[cfg(not(feature = "nat"))]
+// A page has the paths of its browser, whatever else is built in.
+#[cfg(not(any(feature = "nat", all(feature = "browser", target_family = "wasm"))))]
 mod no_paths;
-#[cfg(feature = "nat")]
+#[cfg(all(feature = "nat", not(all(feature = "browser", target_family = "wasm"))))]
 mod paths;
-#[cfg(not(feature = "nat"))]
+#[cfg(all(feature = "browser", target_family = "wasm"))]
+mod web_paths;
+#[cfg(not(any(feature = "nat", all(feature = "browser", target_family = "wasm"))))]
 use no_paths as paths;
+#[cfg(all(feature = "browser", target_family = "wasm"))]
+use web_paths as paths;
 
 #[cfg(not(all(feature = "nat", feature = "udp")))]
 mod no_ports;

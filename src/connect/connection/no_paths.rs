@@ -58,6 +58,7 @@ impl Paths {
         _: &Rendezvous,
         _: Vec<SocketAddr>,
         _: Option<&ServerName>,
+        _: bool,
     ) -> Result<Self, ConnectError> {
         Err(without())
     }

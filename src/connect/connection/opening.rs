@@ -248,7 +248,8 @@ impl Opening<'_> {
                         let shows = !options.hides() && !options.leaves_addresses_out;
                         let addresses = if shows { here.invited_beside_rendezvous() } else { Vec::new() };
                         let named = name.map(|name| (name, rendezvous.room));
-                        (Ways { addresses, rendezvous: Some(rendezvous), named }, Some(paths))
+                        let by_channel = cfg!(all(feature = "browser", target_family = "wasm"));
+                        (Ways { addresses, rendezvous: Some(rendezvous), named, by_channel }, Some(paths))
                     }
                     None if options.leaves_addresses_out => {
                         return Err(ConnectError::Options { why: NO_RENDEZVOUS });
@@ -318,10 +319,10 @@ impl Opening<'_> {
                     place => place?,
                 };
                 let (drawn, key) = (options.drawn()?, *invite.key());
-                match place.filter(|_| cfg!(feature = "nat") || at.is_empty()) {
+                match place.filter(|_| cfg!(any(feature = "nat", feature = "browser")) || at.is_empty()) {
                     Some((rendezvous, others)) => {
                         let name = invite.named_rendezvous().map(|(name, _)| name);
-                        let paths = Paths::join(self, &rendezvous, others, name)?;
+                        let paths = Paths::join(self, &rendezvous, others, name, invite.is_by_channel())?;
                         let mut seal = Seal::join_by_signal(drawn, key)?;
                         seal.ask_at(&at)?;
                         (Layers::Reached(Box::new(seal), Box::new(paths)), at, String::new())

@@ -37,7 +37,7 @@ impl<D: Datagrams> Connection<D> {
         let addresses = info.addr.filter(|_| !info.is_relayed).into_iter().collect();
         let (rendezvous, name) = self.layers.paths().and_then(|paths| paths.room_of(&key)).unzip();
         let named = name.flatten().zip(rendezvous.map(|rendezvous| rendezvous.room));
-        let ways = Ways { addresses, rendezvous, named };
+        let ways = Ways { addresses, rendezvous, named, by_channel: false };
         ways.invite(public_rejoin_key(key)).ok().map(|invite| invite.to_string())
     }
 

@@ -225,6 +225,18 @@ impl Invite {
         self
     }
 
+    /// The same invite of a host that is a page in a browser, which is reached over data channels alone.
+    #[must_use]
+    pub(crate) fn by_channel(mut self) -> Self {
+        self.parts.by_channel = true;
+        self
+    }
+
+    /// Whether the host is a page in a browser, which is reached over data channels alone.
+    pub(crate) fn is_by_channel(&self) -> bool {
+        self.parts.by_channel
+    }
+
     /// Whether it is for a single guest.
     #[must_use]
     pub fn is_for_one(&self) -> bool {

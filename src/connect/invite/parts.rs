@@ -19,6 +19,8 @@ const NAMED_RENDEZVOUS_BYTES: usize = 16 + 2;
 /// The fingerprint of a certificate.
 const CERTIFICATE: u8 = 3;
 const CERTIFICATE_BYTES: u8 = 32;
+/// The host is a page in a browser, which is reached over data channels alone.
+const BY_CHANNEL: u8 = 4;
 /// The terms.
 const TERMS: u8 = 17;
 const MAX_TERMS_BYTES: usize = 5;
@@ -27,7 +29,7 @@ const BROADCAST: u8 = 18;
 const BROADCAST_BYTES: u8 = 32;
 
 /// The bits of all parts at their longest.
-pub(super) const MAX_BITS: usize = 5 * (KIND_BITS + 8)
+pub(super) const MAX_BITS: usize = 6 * (KIND_BITS + 8)
     + (RENDEZVOUS_V6_BYTES as usize
         + NAMED_RENDEZVOUS_BYTES
         + server_name::MAX_LEN
@@ -42,6 +44,7 @@ pub(super) struct Parts {
     pub(super) rendezvous: Option<Rendezvous>,
     pub(super) named: Option<(ServerName, Room)>,
     pub(super) certificate: Option<[u8; 32]>,
+    pub(super) by_channel: bool,
     pub(super) terms: Terms,
     pub(super) broadcast: Option<[u8; 32]>,
 }
@@ -76,6 +79,10 @@ impl Parts {
             writer.put(CERTIFICATE_BYTES, 8);
             writer.put_bytes(certificate);
         }
+        if self.by_channel {
+            writer.put(BY_CHANNEL, KIND_BITS);
+            writer.put(0_u8, 8);
+        }
     }
 
     /// Reads all parts, and the kind of the first that was skipped.
@@ -108,6 +115,11 @@ impl Parts {
                 }
                 (CERTIFICATE, CERTIFICATE_BYTES) => parts.certificate = reader.take_bytes(),
                 (CERTIFICATE, _) => return Err(broken("its certificate has a wrong length")),
+                (BY_CHANNEL, _) if parts.by_channel => {
+                    return Err(broken("it has two parts about data channels"));
+                }
+                (BY_CHANNEL, 0) => parts.by_channel = true,
+                (BY_CHANNEL, _) => return Err(broken("its part about data channels has a wrong length")),
                 (TERMS, _) if has_terms => return Err(broken("it has two parts with terms")),
                 (TERMS, _) => {
                     parts.terms = Terms::read(reader, len).ok_or(InviteError::Critical { kind })?;

@@ -3,6 +3,7 @@
 use crate::wire::rendezvous::TurnGrant;
 use core::fmt;
 use core::time::Duration;
+#[cfg(not(target_family = "wasm"))]
 use ring::hmac;
 use std::net::SocketAddr;
 
@@ -43,10 +44,12 @@ impl Credentials {
 }
 
 /// Makes credentials from the secret that the TURN server has too.
+#[cfg(not(target_family = "wasm"))]
 pub(super) struct Minter {
     key: hmac::Key,
 }
 
+#[cfg(not(target_family = "wasm"))]
 impl Minter {
     pub(super) fn new(secret: &[u8]) -> Self {
         // SHA-1 is the scheme's; as an HMAC it is not broken.

@@ -1,26 +1,29 @@
 //! The identity of a room: an Ed25519 key pair of its host.
 
+use super::identity_keys::{Pair, sha256};
 use crate::channel::cookie::subject;
 use crate::wire::rendezvous::{KEY_LEN, Register, Room, SIGNATURE_LEN, signed_text};
-use ring::digest::{Context, SHA256, digest};
-use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use std::net::SocketAddr;
 
 /// The room of a public key.
 pub(super) fn room_of(key: &[u8; KEY_LEN]) -> Room {
-    digest(&SHA256, key).as_ref().first_chunk().copied().unwrap_or_default()
+    sha256(&[key]).first_chunk().copied().unwrap_or_default()
 }
 
 /// Whether a registration that came from `from` is signed by the owner of its key, for that address.
+#[cfg(all(feature = "nat", not(target_family = "wasm")))]
 pub(super) fn is_signed(register: &Register, from: SocketAddr) -> bool {
     let text = signed_text(register.cookie, register.ticket, from);
-    UnparsedPublicKey::new(&ED25519, &register.key).verify(&text, &register.signature).is_ok()
+    let algorithm = &ring::signature::ED25519;
+    ring::signature::UnparsedPublicKey::new(algorithm, &register.key)
+        .verify(&text, &register.signature)
+        .is_ok()
 }
 
 /// The key pair of a host at one server.
 pub(super) struct Identity {
     server: SocketAddr,
-    pair: Ed25519KeyPair,
+    pair: Pair,
     key: [u8; KEY_LEN],
 }
 
@@ -39,10 +42,8 @@ impl Identity {
     }
 
     fn of(server: SocketAddr, seed: [&[u8]; 4]) -> Option<Self> {
-        let mut hash = Context::new(&SHA256);
-        seed.into_iter().for_each(|part| hash.update(part));
-        let pair = Ed25519KeyPair::from_seed_unchecked(hash.finish().as_ref()).ok()?;
-        let key = pair.public_key().as_ref().try_into().ok()?;
+        let pair = Pair::new(&sha256(&seed))?;
+        let key = pair.key()?;
         Some(Self { server, pair, key })
     }
 
@@ -56,9 +57,7 @@ impl Identity {
 
     /// A registration that is signed for an address with its cookie, or that asks for a cookie.
     pub(super) fn register(&self, nonce: u64, ticket: u64, signed: Option<(SocketAddr, u64)>) -> Register {
-        let signature = signed.and_then(|(host, cookie)| {
-            self.pair.sign(&signed_text(cookie, ticket, host)).as_ref().try_into().ok()
-        });
+        let signature = signed.and_then(|(host, cookie)| self.pair.sign(&signed_text(cookie, ticket, host)));
         Register {
             nonce,
             cookie: signed.map_or(0, |(_, cookie)| cookie),

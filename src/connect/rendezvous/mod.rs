@@ -15,7 +15,7 @@
 //! | `join_request.rs` | the joiner's side: a ticket, and signals for the host |
 //! | `event.rs` | the news for either side |
 //! | `exchange.rs` | one request that is sent until it is answered, on either side |
-//! | `identity.rs`, `credentials.rs` | the key of a room; TURN credentials of a shared secret |
+//! | `identity.rs`, `identity_keys.rs`, `credentials.rs` | the key of a room; TURN credentials of a shared secret |
 //!
 //! ```
 //! # #[cfg(feature = "udp")] {
@@ -43,8 +43,10 @@ pub(crate) mod credentials;
 pub(crate) mod event;
 mod exchange;
 mod identity;
+mod identity_keys;
 pub(crate) mod join_request;
 pub(crate) mod registration;
+#[cfg(all(feature = "nat", not(target_family = "wasm")))]
 mod server;
 mod signed;
 mod standing;
@@ -55,4 +57,5 @@ pub(crate) use credentials::Credentials;
 pub(crate) use event::RendezvousEvent;
 pub(crate) use join_request::JoinRequest;
 pub(crate) use registration::Registration;
+#[cfg(all(feature = "nat", not(target_family = "wasm")))]
 pub use server::{Meeting, RendezvousConfig, RendezvousServer, RendezvousStats, RoomRefusal, TurnService};

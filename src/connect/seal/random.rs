@@ -39,7 +39,7 @@ impl Randomness {
 
     /// A generator that draws nothing that a seal, or a generator of another name, draws from the same source; `None` if the
     /// operating system has no random bytes.
-    #[cfg(feature = "nat")]
+    #[cfg(any(feature = "nat", feature = "browser"))]
     pub(crate) fn generator(self, name: &[u8]) -> Option<Random> {
         let mut random = Random::new(self)?;
         Some(Random { state: Secret(hash(name, &[&random.next_secret().0])) })
@@ -88,7 +88,7 @@ impl Random {
         u64::from_be_bytes(drawn.0.first_chunk().copied().unwrap_or_default())
     }
 
-    #[cfg(feature = "nat")]
+    #[cfg(any(feature = "nat", feature = "browser"))]
     pub(crate) fn next_32(&mut self) -> [u8; 32] {
         self.next_secret().0
     }
