@@ -1,5 +1,6 @@
 //! The counters of the server, as words, as fields of JSON, and in the text format of Prometheus.
 
+use super::web::{Web, WebStats};
 use rebout::rendezvous::{RendezvousServer, RoomRefusal};
 use std::fmt::Write as _;
 
@@ -13,11 +14,11 @@ pub(crate) struct Counter {
 }
 
 /// Every number but the refusals.
-pub(crate) fn all(server: &RendezvousServer) -> Vec<Counter> {
+pub(crate) fn all(server: &RendezvousServer, web: Option<&Web>) -> Vec<Counter> {
     let stats = server.stats();
     let gauge = |name, value: usize, help| Counter { name, value: value as u64, help, is_gauge: true };
     let counter = |name, value, help| Counter { name, value, help, is_gauge: false };
-    vec![
+    let mut all = vec![
         gauge("rooms", server.rooms(), "Rooms that are open."),
         gauge("guests", server.guests(), "Guests that wait for an answer."),
         counter("rooms_opened", stats.rooms_opened, "Rooms that were opened."),
@@ -31,7 +32,16 @@ pub(crate) fn all(server: &RendezvousServer) -> Vec<Counter> {
         counter("bindings", stats.bindings, "STUN requests that were answered."),
         counter("bytes_received", stats.bytes_received, "Bytes that came."),
         counter("bytes_sent", stats.bytes_sent, "Bytes that were sent."),
-    ]
+    ];
+    if let Some(web) = web.map(Web::stats) {
+        all.extend([
+            counter("web_opened", web.opened, "Clients over WebSocket."),
+            counter("web_turned_away", web.turned_away, "Clients over WebSocket beyond the limits."),
+            counter("web_broken", web.broken, "Clients over WebSocket that broke a rule and were closed."),
+            counter("web_unread", web.unread, "Datagrams that a client over WebSocket did not read."),
+        ]);
+    }
+    all
 }
 
 /// The refusals that there were.
@@ -40,7 +50,7 @@ pub(crate) fn refused(server: &RendezvousServer) -> impl Iterator<Item = (RoomRe
     RoomRefusal::ALL.into_iter().map(move |refusal| (refusal, stats.refused(refusal))).filter(|(_, n)| *n > 0)
 }
 
-pub(crate) fn words(server: &RendezvousServer) -> String {
+pub(crate) fn words(server: &RendezvousServer, web: Option<&Web>) -> String {
     let stats = server.stats();
     let mut words = format!(
         "rooms: {} opened, {} open; {} asked for a ticket; {} INITs delivered, {} answered; {} bytes in, {} out",
@@ -55,13 +65,19 @@ pub(crate) fn words(server: &RendezvousServer) -> String {
     for (refusal, count) in refused(server) {
         let _ = write!(words, "\nrefused {count}: {refusal}");
     }
+    if let Some(WebStats { opened, turned_away, broken, unread }) = web.map(Web::stats) {
+        let _ = write!(
+            words,
+            "\npages: {opened} opened, {turned_away} turned away, {broken} broken; {unread} datagrams unread"
+        );
+    }
     words
 }
 
 /// Version 0.0.4 of the format. Every reason to refuse is listed, so that a rate over it has a start.
-pub(crate) fn prometheus(server: &RendezvousServer) -> String {
+pub(crate) fn prometheus(server: &RendezvousServer, web: Option<&Web>) -> String {
     let mut text = String::new();
-    for Counter { name, value, help, is_gauge } in all(server) {
+    for Counter { name, value, help, is_gauge } in all(server, web) {
         let (name, kind) =
             if is_gauge { (name.to_owned(), "gauge") } else { (format!("{name}_total"), "counter") };
         let _ = writeln!(text, "# HELP rebout_rendezvous_{name} {help}");

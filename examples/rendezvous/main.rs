@@ -8,6 +8,7 @@ mod metrics;
 mod stop;
 #[cfg(feature = "tls")]
 mod tls;
+mod web;
 
 use clap::Parser;
 use rebout::Randomness;
@@ -59,6 +60,8 @@ struct Args {
     #[cfg(feature = "tls")]
     #[command(flatten)]
     tls: tls::TlsArgs,
+    #[command(flatten)]
+    web: web::WebArgs,
     /// Print the counters every this many seconds.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
     report: Option<u64>,
@@ -107,6 +110,7 @@ fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
     let tls = args.tls.listen(&mut udp)?;
     #[cfg(not(feature = "tls"))]
     let tls: Option<SocketAddr> = None;
+    let mut web = args.web.listen()?;
     let metrics = args.metrics.map(metrics::Page::serve).transpose()?;
     stop::listen();
     let addr = udp.local_addr();
@@ -125,16 +129,26 @@ fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
             &format!("clients over TLS are accepted at {addr}"),
         );
     }
+    if let Some(web) = &web {
+        let addr = web.addr();
+        say(
+            args.json,
+            "web",
+            &[("address", addr.to_string())],
+            &format!("pages in a browser are accepted at ws://{addr}"),
+        );
+    }
     if let Some(page) = &metrics {
         let url = format!("http://{}/metrics", page.addr());
         say(args.json, "metrics", &[("url", url.clone())], &format!("the counters are at {url}"));
     }
     let mut report_at = args.report.map(Duration::from_secs);
     while !stop::is_asked_for() {
-        let deadline = udp.now() + LOOK_UP_EVERY;
-        udp.run_until(&mut server, deadline)?;
+        let patience = web.as_ref().map_or(LOOK_UP_EVERY, |web| web.patience(LOOK_UP_EVERY));
+        let deadline = udp.now() + patience;
+        udp.run_until(&mut web::Doors { server: &mut server, web: web.as_mut() }, deadline)?;
         if let Some(page) = &metrics {
-            page.answer(|| counters::prometheus(&server));
+            page.answer(|| counters::prometheus(&server, web.as_ref()));
         }
         while let Some(met) = server.poll_meeting() {
             let fields = [("host", met.host.to_string()), ("guest", met.guest.to_string())];
@@ -143,11 +157,11 @@ fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
         if let (Some(at), Some(every)) = (report_at, args.report)
             && at <= udp.now()
         {
-            report(&server, "report", args.json);
+            report(&server, web.as_ref(), "report", args.json);
             report_at = Some(udp.now() + Duration::from_secs(every));
         }
     }
-    report(&server, "closed", args.json);
+    report(&server, web.as_ref(), "closed", args.json);
     Ok(())
 }
 
@@ -181,14 +195,14 @@ fn secret_file(path: &Path) -> Result<String, Box<dyn Error>> {
 }
 
 /// Prints the counters, and those refusals that there were.
-fn report(server: &RendezvousServer, event: &str, json: bool) {
-    let fields: Vec<_> = counters::all(server)
+fn report(server: &RendezvousServer, web: Option<&web::Web>, event: &str, json: bool) {
+    let fields: Vec<_> = counters::all(server, web)
         .into_iter()
         .map(|counter| (counter.name, counter.value))
         .chain(counters::refused(server).map(|(refusal, count)| (refusal.name(), count)))
         .map(|(name, value)| (name, value.to_string()))
         .collect();
-    say(json, event, &fields, &counters::words(server));
+    say(json, event, &fields, &counters::words(server, web));
 }
 
 /// Prints one line, as words or as JSON. Numbers and addresses need no escapes.

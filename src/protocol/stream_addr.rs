@@ -10,8 +10,9 @@ const MARK: u16 = 0x8000;
 /// source.
 const SIX_TO_FOUR: u16 = 0x2002;
 
-/// The address under which a protocol knows the peer of a stream, whose TCP address is `tcp`.
-pub(crate) fn stream_addr(tcp: SocketAddr) -> SocketAddr {
+/// The address under which a protocol knows the peer of a stream, whose TCP address is `tcp`. No UDP datagram has it.
+#[must_use]
+pub fn stream_addr(tcp: SocketAddr) -> SocketAddr {
     let tcp = canonical(tcp);
     let mut segments = match tcp.ip() {
         IpAddr::V4(ip) => {

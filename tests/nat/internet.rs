@@ -131,6 +131,8 @@ pub(crate) struct Plan {
     pub(crate) first_server_is_dead: bool,
     /// One way, between any two machines.
     pub(crate) latency_millis: u64,
+    /// Whether the joiner wants a data channel, as a page in a browser does.
+    pub(crate) by_channel: bool,
     /// When the joiner starts.
     pub(crate) joins_at_millis: u64,
     /// The secret that the rendezvous shares with the relay, or believes to share.
@@ -154,6 +156,7 @@ impl Plan {
             invites_to_lan: false,
             first_server_is_dead: false,
             latency_millis: 20,
+            by_channel: false,
             joins_at_millis: 500,
             secret: SECRET,
             loss_percent: 0,
@@ -206,6 +209,7 @@ impl Internet {
         let config = |id: usize| {
             let mut config = NatConfig::new(std::time::Instant::now(), [inside(id)]);
             config.relay = plan.relays[id];
+            config.by_channel = plan.by_channel && id == JOINER;
             config.randomness = Randomness::Seeded(plan.seed << 8 | id as u64);
             config.other_servers = plan.first_server_is_dead.then(rendezvous_addr).into_iter().collect();
             config

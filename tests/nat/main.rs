@@ -1,5 +1,7 @@
 //! NatTraversal: how two machines behind routers find each other, and what strangers can do to that.
 
+#[cfg(feature = "webrtc")]
+mod by_channel;
 mod by_hand;
 mod connected;
 mod hostile;

@@ -28,6 +28,8 @@ const REJOIN_PATIENCE: Duration = Duration::from_secs(10);
 /// The port of a STUN server for which none is named.
 const STUN_PORT: u16 = 3478;
 
+const IN_BROWSER: &str =
+    "the host plays in a browser, and this program was built without the feature that reaches it";
 const OFFER: &str = "rebout-offer:1:";
 const ANSWER: &str = "rebout-answer:1:";
 
@@ -119,9 +121,13 @@ impl Paths {
         rendezvous: &Rendezvous,
         others: Vec<SocketAddr>,
         name: Option<&ServerName>,
+        by_channel: bool,
     ) -> Result<Self, ConnectError> {
+        if by_channel && !cfg!(feature = "webrtc") {
+            return Err(ConnectError::Options { why: IN_BROWSER });
+        }
         let mut config = config(opening, Some(rendezvous.server))?;
-        config.other_servers = others;
+        (config.other_servers, config.by_channel) = (others, by_channel);
         let paths = Self::new(NatTraversal::join(config, rendezvous)?, None);
         let patience = if opening.options.comes_back { REJOIN_PATIENCE } else { PATIENCE };
         Ok(Self { name: name.cloned(), patience, relay: opening.options.relay, ..paths })

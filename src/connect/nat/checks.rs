@@ -262,6 +262,11 @@ impl Checks {
         self.results.answered(path).map(|(_, round_trip)| (path, round_trip))
     }
 
+    /// Whether a check was sent or came on a path.
+    pub(super) fn knows(&self, path: Path) -> bool {
+        self.results.knows(path)
+    }
+
     /// When a check on a path was last answered.
     pub(super) fn answered_at(&self, path: Path) -> Option<Time> {
         self.results.answered(path).map(|(at, _)| at)

@@ -4,15 +4,19 @@ use super::candidate::{self, Bases, Candidate, Kind, MAX_HOST, is_usable};
 use super::observed::Observed;
 use super::origin::Origin;
 use super::signal::{Credentials, OwnPart, Signal};
+use super::tunnel::Certificate;
 use super::{NatConfig, RelayPolicy};
 use crate::connect::seal::{Random, Randomness, SealError};
 use crate::protocol::canonical;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 /// This machine.
 #[derive(Debug)]
 pub(super) struct Endpoint {
     policy: RelayPolicy,
+    /// Whether the host of this joiner is reached over a data channel alone.
+    by_channel: bool,
     addresses: Vec<SocketAddr>,
     observed: Observed,
     /// The rendezvous, if there is one.
@@ -21,18 +25,22 @@ pub(super) struct Endpoint {
     random: Random,
     /// The parts of searches that were made.
     parts: u64,
+    /// For data channels, once there was one.
+    certificate: Option<Arc<Certificate>>,
 }
 
 impl Endpoint {
     pub(super) fn new(config: NatConfig, server: Option<SocketAddr>) -> Result<Self, SealError> {
         Ok(Self {
             policy: config.relay,
+            by_channel: config.by_channel,
             addresses: config.addresses.into_iter().map(canonical).collect(),
             observed: Observed::default(),
             server,
             origin: config.origin,
             random: config.randomness.generator(b"nat").ok_or(SealError::NoRandomness)?,
             parts: 0,
+            certificate: None,
         })
     }
 
@@ -50,6 +58,11 @@ impl Endpoint {
     /// Whether a direct path may have a fallback to a relay.
     pub(super) fn allows_both(&self) -> bool {
         self.policy == RelayPolicy::Allow
+    }
+
+    /// Whether the host of this joiner is reached over a data channel alone.
+    pub(super) fn is_by_channel(&self) -> bool {
+        self.by_channel
     }
 
     pub(super) fn origin(&self) -> Origin {
@@ -102,9 +115,12 @@ impl Endpoint {
         self.parts
     }
 
-    /// Our part of a new search.
-    pub(super) fn part(&mut self, relayed: Option<SocketAddr>) -> OwnPart {
+    /// Our part of a new search, for a data channel if `by_channel`.
+    pub(super) fn part(&mut self, relayed: Option<SocketAddr>, by_channel: bool) -> OwnPart {
         self.parts += 1;
+        if by_channel && self.certificate.is_none() {
+            self.certificate = Certificate::draw().map(Arc::new);
+        }
         let base = |v6: bool| self.addresses.iter().copied().find(|addr| addr.is_ipv6() == v6);
         let direct = if self.is_relay_only() { [None; 2] } else { [base(false), base(true)] };
         OwnPart {
@@ -113,6 +129,8 @@ impl Endpoint {
             bases: Bases { direct, relayed },
             candidates: self.candidates(relayed).collect(),
             no_relay: self.refuses_relay(),
+            number: self.parts,
+            certificate: self.certificate.clone().filter(|_| by_channel),
         }
     }
 
@@ -205,6 +223,7 @@ mod tests {
             heard: 0,
             credentials: Credentials::draw(&[0; 32]),
             candidates,
+            fingerprint: None,
         };
         let named = signal(vec![of(Kind::Host, server), of(Kind::Host, "198.51.100.2:3478"), peer]);
         let admitted = |relay| endpoint(relay, &[], server).admitted(&named, Some(at("198.51.100.2:3478")));

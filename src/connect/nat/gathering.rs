@@ -86,6 +86,7 @@ mod tests {
             heard: 0,
             credentials,
             candidates: Vec::new(),
+            fingerprint: None,
         };
         Guest { number, inner: ([192, 0, 2, 1], 7).into(), signal }
     }

@@ -3,9 +3,11 @@
 use super::NatTraversal;
 use super::allocation::Heard;
 use super::paths::{Path, is_made_up};
+use super::tunnel::{DTLS, Tunnel, is_tunnel};
+use super::work::carry;
 use crate::connect::seal::Seal;
 use crate::protocol::stream_addr::{Notice, is_stream};
-use crate::protocol::time::Time;
+use crate::protocol::time::{Span, Time};
 use crate::protocol::trace;
 use crate::protocol::{MAX_DATAGRAM, Protocol};
 use core::time::Duration;
@@ -24,6 +26,8 @@ const STUN: core::ops::RangeInclusive<u8> = 0x00..=0x03;
 const RENDEZVOUS: core::ops::RangeInclusive<u8> = 0xE8..=0xEF;
 /// First bytes of data in a channel of a relay.
 const CHANNEL: core::ops::RangeInclusive<u8> = 0x40..=0x4F;
+/// A tunnel that wants to be run within this long is run at once.
+const LOOK: Span = Span::from_millis(50);
 const RESP: u8 = 0xE3;
 const CONTROL: u8 = 0xE7;
 
@@ -62,7 +66,12 @@ impl<P: Protocol> Protocol for NatLayer<'_, P> {
         let room = buf.len().min(MAX_DATAGRAM);
         loop {
             let (to, len) = self.seal.around(self.inner).poll_transmit(now, &mut buf[..room])?;
-            if is_made_up(to) {
+            if is_tunnel(to) {
+                self.tunnel(at, to, &buf[..len].to_vec());
+                if let Some(own) = self.nat.outbox.pop(buf) {
+                    return Some(own);
+                }
+            } else if is_made_up(to) {
                 if let Some(sent) = self.wrap(at, to, len, buf) {
                     return Some(sent);
                 }
@@ -132,6 +141,10 @@ impl<'a, P: Protocol> NatLayer<'a, P> {
             self.checked(now, path, datagram);
             return;
         }
+        if DTLS.contains(&first) {
+            self.tunnelled(now, path, datagram);
+            return;
+        }
         let seal = &*self.seal;
         let Some(addr) = self.nat.paths.addr(path, |addr| seal.is_path(addr)) else {
             self.refuse(path.remote, "no room for another path");
@@ -156,6 +169,37 @@ impl<'a, P: Protocol> NatLayer<'a, P> {
         } else {
             self.refuse(path.remote, "STUN");
         }
+    }
+
+    /// A datagram of DTLS came on a path: messages of a data channel for the seal, or its handshake.
+    fn tunnelled(&mut self, now: Time, path: Path, datagram: &[u8]) {
+        let NatTraversal { searches, relay, outbox, stats, .. } = &mut *self.nat;
+        let Some(search) = searches.tunnelled(path) else { return self.refuse(path.remote, "DTLS") };
+        let Some(tunnel) = search.channel_mut().tunnel_mut() else { return };
+        tunnel.handle(now, datagram);
+        let addr = tunnel.addr();
+        while let Some(message) = search.channel_mut().tunnel_mut().and_then(Tunnel::pop_message) {
+            self.seal.around(self.inner).handle_datagram(now.into(), addr, &message);
+            if matches!(message.first(), Some(&(RESP | CONTROL))) {
+                outbox.stir();
+            }
+        }
+        stats.refused += carry(now, search, relay, outbox);
+        if search.channel().deadline() <= now + LOOK {
+            outbox.stir();
+        }
+    }
+
+    /// Puts a sealed packet at the front of `buf` into the data channel of its peer.
+    fn tunnel(&mut self, now: Time, to: SocketAddr, packet: &[u8]) {
+        let NatTraversal { searches, relay, outbox, stats, .. } = &mut *self.nat;
+        let Some(search) = searches.of_tunnel(to) else {
+            stats.unsent += 1;
+            return;
+        };
+        let is_sent = search.channel_mut().tunnel_mut().is_some_and(|tunnel| tunnel.send(now, packet));
+        stats.unsent += u64::from(!is_sent);
+        stats.refused += carry(now, search, relay, outbox);
     }
 
     #[cold]

@@ -22,6 +22,7 @@
 //! | `searches.rs`, `budget.rs` | the searches for all peers; a rate limit on checks to machines that do not answer |
 //! | `search.rs` | the search for one peer: `negotiation.rs` its signals, `carrier.rs` their way through the rendezvous, `nomination.rs` the path that the seal is told of, `fallbacks.rs` |
 //! | `checks.rs`, `results.rs`, `origin.rs` | connectivity checks, by the ICE agent of `is`; their results; its clock |
+//! | `channel.rs`, `tunnel/`, `web_signal.rs` | the data channel to a peer in a browser: DTLS and SCTP on its paths; its signals |
 //! | `signal.rs`, `candidate.rs`, `paths.rs` | values: a signal and its bytes, addresses of either side, paths and made-up addresses for them |
 //! | `outbox.rs` | datagrams that wait, and when something is due |
 //! | `progress.rs`, `report.rs`, `stats.rs` | words for a player; counts |
@@ -56,6 +57,7 @@ mod allocation;
 mod budget;
 mod candidate;
 mod carrier;
+mod channel;
 mod channels;
 mod checks;
 mod endpoint;
@@ -84,7 +86,16 @@ mod searches;
 mod signal;
 mod signalling;
 mod stats;
+#[cfg(feature = "webrtc")]
+mod tunnel;
+#[cfg(feature = "webrtc")]
+mod web_signal;
 mod work;
+
+#[cfg(not(feature = "webrtc"))]
+mod no_tunnel;
+#[cfg(not(feature = "webrtc"))]
+use no_tunnel as tunnel;
 
 pub use layer::NatLayer;
 pub use origin::Origin;
@@ -102,13 +113,14 @@ use endpoint::Endpoint;
 use gathering::Gathering;
 use manual::Manual;
 use outbox::Outbox;
-use paths::PathTable;
+use paths::{Path, PathTable};
 use relay::Relay;
 use report::Report;
 use searches::Searches;
 use signal::Signal;
 use signalling::{Client, Signalling};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use tunnel::is_tunnel;
 
 /// The inner address of a guest that has not answered yet.
 const NOBODY: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
@@ -148,6 +160,8 @@ pub struct NatConfig {
     /// Other addresses of the rendezvous, which are asked too if the first does not answer within a second. The first that answers is
     /// used.
     pub other_servers: Vec<SocketAddr>,
+    /// Whether a joiner's host is a page in a browser, which is reached over a data channel alone. Needs the feature `webrtc`.
+    pub by_channel: bool,
 }
 
 impl NatConfig {
@@ -164,6 +178,7 @@ impl NatConfig {
             stun: None,
             server_name: None,
             other_servers: Vec::new(),
+            by_channel: false,
         }
     }
 }
@@ -296,7 +311,7 @@ impl NatTraversal {
             return None;
         }
         let ticket = seal.renew_ticket()?;
-        let search = self.begin_search(now.into(), NOBODY, false);
+        let search = self.begin_search(now.into(), NOBODY, false, false);
         let signal = search.negotiation().text();
         self.manual.offered(search);
         let stun = self.manual.stun().filter(|(_, has_answered)| *has_answered).map(|(server, _)| server);
@@ -310,7 +325,7 @@ impl NatTraversal {
             return None;
         }
         let (ticket, signal) = self.manual.offer()?.clone();
-        let mut search = self.begin_search(now.into(), seal.target()?, true);
+        let mut search = self.begin_search(now.into(), seal.target()?, true, false);
         let init = seal.write_init(now, ticket, &search.negotiation().text())?;
         self.admit(now.into(), &mut search, &signal);
         self.searches.replace(search);
@@ -412,12 +427,21 @@ impl NatTraversal {
 
     /// The path to the peer at `inner`.
     pub(crate) fn path_to(&self, seal: &Seal, inner: SocketAddr) -> Option<PathTo> {
-        let path = seal.outer_addr(inner).and_then(|addr| self.paths.path(addr))?;
         let search = self.searches.of(inner);
+        let path = self.path_in_use(seal, inner)?;
         let is_relayed = path.relayed || search.is_some_and(|search| search.is_relayed(path));
         let detour = search.filter(|_| is_relayed).and_then(|search| self.detour(search));
         let is_over_tls = path.relayed && self.relay.is_streamed();
         Some(PathTo { addr: path.remote, is_relayed, is_over_tls, detour })
+    }
+
+    /// The path that the seal uses to the peer at `inner`: of a data channel the one below it.
+    fn path_in_use(&self, seal: &Seal, inner: SocketAddr) -> Option<Path> {
+        let addr = seal.outer_addr(inner)?;
+        match is_tunnel(addr) {
+            true => self.searches.of(inner)?.nomination().path(),
+            false => self.paths.path(addr),
+        }
     }
 
     /// The counts so far.

@@ -31,6 +31,8 @@ pub(super) struct Negotiation {
 struct Ours {
     credentials: Credentials,
     no_relay: bool,
+    /// Of our certificate, for a data channel.
+    fingerprint: Option<[u8; 32]>,
     /// All candidates that were named in this search, the newest first.
     candidates: Vec<Candidate>,
     /// Raised by each candidate that is added.
@@ -45,9 +47,21 @@ struct Ours {
 
 impl Ours {
     fn new(part: OwnPart, arrived: u8, repeat_at: Time) -> Self {
-        let OwnPart { credentials, candidates, no_relay, .. } = part;
+        let OwnPart { credentials, candidates, no_relay, certificate, .. } = part;
+        let fingerprint = certificate.map(|certificate| certificate.fingerprint());
         let (sent_at, repeats) = (None, 0);
-        Self { credentials, no_relay, candidates, revision: FIRST, arrived, repeat_at, sent_at, repeats }
+        let revision = FIRST;
+        Self {
+            credentials,
+            no_relay,
+            fingerprint,
+            candidates,
+            revision,
+            arrived,
+            repeat_at,
+            sent_at,
+            repeats,
+        }
     }
 
     fn has_arrived(&self) -> bool {
@@ -104,10 +118,11 @@ impl Negotiation {
 
     /// Our signal.
     pub(super) fn text(&self) -> Vec<u8> {
-        let Ours { credentials, no_relay, revision, .. } = self.ours;
+        let Ours { credentials, no_relay, revision, fingerprint, .. } = self.ours;
         let (generation, heard, candidates) = (self.generation, self.heard, self.ours.candidates.clone());
         let wants_answer = !self.ours.has_arrived();
-        Signal { no_relay, wants_answer, generation, revision, heard, credentials, candidates }.encode()
+        Signal { no_relay, wants_answer, generation, revision, heard, credentials, candidates, fingerprint }
+            .encode()
     }
 
     /// Those of our candidates that no signal of this search has named.
@@ -192,7 +207,15 @@ mod tests {
 
     fn part(seed: u8) -> OwnPart {
         let (credentials, candidates) = (Credentials::draw(&[seed; 32]), vec![candidate(Kind::Host, seed)]);
-        OwnPart { credentials, tie_breaker: 1, bases: Bases::default(), candidates, no_relay: false }
+        OwnPart {
+            credentials,
+            tie_breaker: 1,
+            bases: Bases::default(),
+            candidates,
+            no_relay: false,
+            number: 0,
+            certificate: None,
+        }
     }
 
     fn signal(negotiation: &Negotiation) -> Signal {

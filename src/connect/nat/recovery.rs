@@ -55,7 +55,8 @@ impl NatTraversal {
             let is_outdated = !search.negotiation().unnamed(endpoint.candidates(relayed)).is_empty();
             if search.is_connected() || is_outdated {
                 trace::search_begun(search.inner());
-                search.restart(now, endpoint.part(relayed));
+                let part = endpoint.part(relayed, search.channel().is_wanted());
+                search.restart(now, part);
             } else {
                 search.repeat(now);
             }
@@ -77,12 +78,16 @@ impl NatTraversal {
             }
         }
         let is_outdated =
-            |search: &Search| seal.outer_addr(search.inner()).is_some() && !late(search).is_empty();
+            // A page has one peer connection, and makes another only if that fails.
+            |search: &Search| {
+                let is_connected = seal.outer_addr(search.inner()).is_some();
+                is_connected && !search.channel().is_wanted() && !late(search).is_empty()
+            };
         if !relay.is_refreshing()
             && let Some(search) = searches.take_outdated(now, is_outdated)
         {
             trace::search_begun(search.inner());
-            search.restart(now, endpoint.part(relayed));
+            search.restart(now, endpoint.part(relayed, false));
         }
     }
 

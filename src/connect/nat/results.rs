@@ -117,6 +117,11 @@ impl Results {
         &mut self.paths[at]
     }
 
+    /// Whether a check was sent or came on a path.
+    pub(super) fn knows(&self, path: Path) -> bool {
+        self.paths.iter().any(|checked| checked.path == path)
+    }
+
     /// Whether a check of the peer has ever come.
     pub(super) fn heard(&self) -> bool {
         self.heard

@@ -2,6 +2,7 @@
 
 use super::candidate::{Candidate, Kind};
 use super::carrier::Carrier;
+use super::channel::Channel;
 use super::checks::Checks;
 use super::fallbacks::Fallbacks;
 use super::negotiation::Negotiation;
@@ -31,6 +32,7 @@ pub(super) struct Search {
     checks: Checks,
     nomination: Nomination,
     fallbacks: Fallbacks,
+    channel: Channel,
 }
 
 /// The peer, as its signals describe it.
@@ -50,6 +52,7 @@ impl Search {
         controlling: bool,
         part: OwnPart,
     ) -> Self {
+        let channel = Channel::new(origin, controlling, &part);
         Self {
             inner,
             since: now,
@@ -61,6 +64,7 @@ impl Search {
             carrier: Carrier::default(),
             nomination: Nomination::default(),
             fallbacks: Fallbacks::default(),
+            channel,
         }
     }
 
@@ -119,6 +123,14 @@ impl Search {
         &mut self.checks
     }
 
+    pub(super) fn channel(&self) -> &Channel {
+        &self.channel
+    }
+
+    pub(super) fn channel_mut(&mut self) -> &mut Channel {
+        &mut self.channel
+    }
+
     pub(super) fn nomination(&self) -> &Nomination {
         &self.nomination
     }
@@ -130,8 +142,9 @@ impl Search {
     // Signals.
 
     /// Takes the peer's signal that came with the handshake, of which `theirs` are used.
-    pub(super) fn begin(&mut self, signal: &Signal, theirs: &[Candidate]) {
+    pub(super) fn begin(&mut self, now: Time, signal: &Signal, theirs: &[Candidate]) {
         self.note_peer(signal, theirs);
+        self.channel.begin(now, signal);
         self.checks.begin(&signal.credentials, theirs);
     }
 
@@ -178,6 +191,7 @@ impl Search {
 
     fn renew(&mut self, part: &OwnPart) {
         self.checks = self.checks.renewed(part);
+        self.channel.renew(part);
         self.nomination.clear();
     }
 
@@ -190,16 +204,19 @@ impl Search {
         theirs: &[Candidate],
         part: impl FnOnce() -> OwnPart,
     ) -> bool {
+        if self.channel.is_wanted() != signal.fingerprint.is_some() {
+            return false;
+        }
         if self.negotiation.is_newer(now, signal) {
             let part = part();
             self.renew(&part);
             self.negotiation.follow(now, signal, part);
-            self.begin(signal, theirs);
+            self.begin(now, signal, theirs);
         } else if !self.negotiation.is_current(signal) {
             self.negotiation.answer(now, signal);
             return false;
         } else if !self.checks.has_begun() {
-            self.begin(signal, theirs);
+            self.begin(now, signal, theirs);
         } else if self.checks.are_of_peer(&signal.credentials) {
             self.note_peer(signal, theirs);
             self.checks.extend(theirs);
@@ -232,7 +249,9 @@ impl Search {
     }
 
     pub(super) fn deadline(&self) -> Time {
-        self.checks.deadline().min(self.negotiation.deadline())
+        // A tunnel waits for its path.
+        let channel = self.nomination.path().map_or(Time::NEVER, |_| self.channel.deadline());
+        self.checks.deadline().min(self.negotiation.deadline()).min(channel)
     }
 
     /// The peer's candidates whose machines the relay may take datagrams of.
@@ -273,7 +292,7 @@ impl Search {
     /// they have changed.
     pub(super) fn find_fallbacks(&mut self, now: Time, is_silent: bool, direct: bool, relayed: bool) -> bool {
         // A new search keeps those of the last one until the peer has named its addresses.
-        if !self.checks.has_begun() {
+        if !self.checks.has_begun() || self.channel.is_wanted() {
             return false;
         }
         let of = |kind| self.checks.remote().iter().find(move |one| one.kind == kind).map(|one| one.addr);

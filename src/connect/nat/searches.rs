@@ -160,6 +160,18 @@ impl Searches {
         }
     }
 
+    /// The search whose data channel is on this path.
+    pub(super) fn tunnelled(&mut self, path: Path) -> Option<&mut Search> {
+        let mut known = self.list.iter_mut().filter(|search| search.channel().tunnel().is_some());
+        known.find(|search| search.checks().knows(path))
+    }
+
+    /// The search whose tunnel has this address.
+    pub(super) fn of_tunnel(&mut self, addr: SocketAddr) -> Option<&mut Search> {
+        let has_it = |search: &&mut Search| search.channel().tunnel().is_some_and(|one| one.addr() == addr);
+        self.list.iter_mut().find(has_it)
+    }
+
     /// Takes a STUN message that came on a path. `false` if it belongs to no search.
     pub(super) fn handle(&mut self, now: Time, path: Path, datagram: &[u8]) -> bool {
         self.list.iter_mut().any(|search| search.checks_mut().handle(now, path, datagram))

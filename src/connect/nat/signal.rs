@@ -1,9 +1,11 @@
 //! The text of a signal: ICE credentials and candidates, as they travel inside INIT, RESP and sealed control packets.
 
 use super::candidate::{Bases, Candidate, Kind, MAX_CANDIDATES};
+use super::tunnel::Certificate;
 // The characters of base 64 are `ice-char` of RFC 8839.
 use crate::connect::rendezvous::credentials::BASE64 as ICE_CHARS;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 const VERSION: u8 = 1;
 /// Version, flags, generation, revision, the peer's revision, credentials, number of candidates.
@@ -20,26 +22,49 @@ const FLAG_NO_RELAY: u8 = 1;
 /// The sender does not know whether this revision has arrived, and wants a signal back.
 const FLAG_WANTS_ANSWER: u8 = 2;
 
-/// The credentials of one side of one search: every check is authenticated by them.
+/// The credentials of one side of one search: every check is authenticated by them. Those of browsers are longer than ours.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Credentials {
-    ufrag: [u8; UFRAG_LEN],
-    password: [u8; PASSWORD_LEN],
+    ufrag: Text<32>,
+    password: Text<48>,
+}
+
+/// Some characters, and their number.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Text<const N: usize>([u8; N], u8);
+
+impl<const N: usize> Text<N> {
+    /// The first `N` characters.
+    fn new(characters: &[u8]) -> Self {
+        let len = characters.len().min(N);
+        let mut text = [0; N];
+        text[..len].copy_from_slice(&characters[..len]);
+        Self(text, len as u8)
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.0[..usize::from(self.1)]
+    }
 }
 
 impl Credentials {
     /// Credentials of 24 and 132 random bits.
     pub(super) fn draw(bytes: &[u8; 32]) -> Self {
         let character = |at: usize| ICE_CHARS[usize::from(bytes[at] & 63)];
-        Self {
-            ufrag: core::array::from_fn(character),
-            password: core::array::from_fn(|at| character(UFRAG_LEN + at)),
-        }
+        let (ufrag, password): ([u8; UFRAG_LEN], [u8; PASSWORD_LEN]) =
+            (core::array::from_fn(character), core::array::from_fn(|at| character(UFRAG_LEN + at)));
+        Self { ufrag: Text::new(&ufrag), password: Text::new(&password) }
+    }
+
+    /// Credentials that another side has named.
+    #[cfg(feature = "webrtc")]
+    pub(super) fn of(ufrag: &str, password: &str) -> Self {
+        Self { ufrag: Text::new(ufrag.as_bytes()), password: Text::new(password.as_bytes()) }
     }
 
     pub(super) fn for_ice(&self) -> is::IceCreds {
         let text = |characters: &[u8]| characters.iter().copied().map(char::from).collect();
-        is::IceCreds { ufrag: text(&self.ufrag), pass: text(&self.password) }
+        is::IceCreds { ufrag: text(self.ufrag.bytes()), pass: text(self.password.bytes()) }
     }
 }
 
@@ -53,6 +78,10 @@ pub(super) struct OwnPart {
     pub(super) bases: Bases,
     pub(super) candidates: Vec<Candidate>,
     pub(super) no_relay: bool,
+    /// The number of this part.
+    pub(super) number: u64,
+    /// The certificate for a data channel, if the peer is reached over one.
+    pub(super) certificate: Option<Arc<Certificate>>,
 }
 
 /// A signal: one side's part of one search for paths.
@@ -70,16 +99,22 @@ pub(super) struct Signal {
     pub(super) heard: u8,
     pub(super) credentials: Credentials,
     pub(super) candidates: Vec<Candidate>,
+    /// The fingerprint of the sender's certificate, if it wants a data channel.
+    pub(super) fingerprint: Option<[u8; 32]>,
 }
 
 impl Signal {
     pub(super) fn encode(&self) -> Vec<u8> {
+        #[cfg(feature = "webrtc")]
+        if let Some(fingerprint) = self.fingerprint {
+            return super::web_signal::encode(self, fingerprint);
+        }
         let mut text = Vec::with_capacity(HEAD_LEN + 19 * self.candidates.len());
         let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
         let flags = flag(self.no_relay, FLAG_NO_RELAY) | flag(self.wants_answer, FLAG_WANTS_ANSWER);
         text.extend([VERSION, flags, self.generation, self.revision, self.heard]);
-        text.extend(self.credentials.ufrag);
-        text.extend(self.credentials.password);
+        text.extend(self.credentials.ufrag.bytes());
+        text.extend(self.credentials.password.bytes());
         text.push(self.candidates.len().min(MAX_CANDIDATES) as u8);
         for Candidate { kind, addr } in self.candidates.iter().take(MAX_CANDIDATES) {
             text.push((*kind as u8) << 1 | u8::from(addr.is_ipv6()));
@@ -94,16 +129,19 @@ impl Signal {
 
     /// Reads a signal. It was opened by its receiver's key, but may still be the work of a peer that lies.
     pub(super) fn decode(text: &[u8]) -> Option<Self> {
+        #[cfg(feature = "webrtc")]
+        if let Some(signal) = super::web_signal::decode(text) {
+            return Some(signal);
+        }
         let (head, mut rest) = text.split_first_chunk::<HEAD_LEN>()?;
         let [version, flags, generation, revision, heard, ref rest_of_head @ ..] = *head;
         if version != VERSION || flags & !(FLAG_NO_RELAY | FLAG_WANTS_ANSWER) != 0 || revision == 0 {
             return None;
         }
-        let credentials = Credentials {
-            ufrag: *rest_of_head.first_chunk()?,
-            password: *rest_of_head[UFRAG_LEN..].first_chunk()?,
-        };
-        let mut characters = credentials.ufrag.iter().chain(&credentials.password);
+        let (ufrag, password) = (rest_of_head.get(..UFRAG_LEN)?, rest_of_head.get(UFRAG_LEN..)?);
+        let password = password.get(..PASSWORD_LEN)?;
+        let credentials = Credentials { ufrag: Text::new(ufrag), password: Text::new(password) };
+        let mut characters = ufrag.iter().chain(password);
         let count = usize::from(head[HEAD_LEN - 1]);
         if characters.any(|one| !ICE_CHARS.contains(one)) || count > MAX_CANDIDATES {
             return None;
@@ -113,7 +151,17 @@ impl Signal {
             candidates.push(take_candidate(&mut rest)?);
         }
         let [no_relay, wants_answer] = [FLAG_NO_RELAY, FLAG_WANTS_ANSWER].map(|flag| flags & flag != 0);
-        let signal = Self { no_relay, wants_answer, generation, revision, heard, credentials, candidates };
+        let fingerprint = None;
+        let signal = Self {
+            no_relay,
+            wants_answer,
+            generation,
+            revision,
+            heard,
+            credentials,
+            candidates,
+            fingerprint,
+        };
         rest.is_empty().then_some(signal)
     }
 }
@@ -157,6 +205,7 @@ mod tests {
             heard: 1,
             credentials,
             candidates: candidates.collect(),
+            fingerprint: None,
         }
     }
 

@@ -5,8 +5,10 @@ use super::candidate::Kind;
 use super::gathering::Guest;
 use super::manual;
 use super::observed::shows_two_ports;
+use super::outbox::Outbox;
 use super::paths::PathTable;
 use super::progress::{NoWay, Progress, RelayOutcome, detour};
+use super::relay::Relay;
 use super::search::Search;
 use super::searches::{is_gone, watches};
 use super::signal::Signal;
@@ -143,7 +145,7 @@ impl NatTraversal {
             return;
         }
         if self.searches.of(inner).is_none() {
-            let search = self.begin_search(now, inner, true);
+            let search = self.begin_search(now, inner, true, self.endpoint.is_by_channel());
             self.searches.add(search);
         }
         self.signalling.settle();
@@ -165,7 +167,7 @@ impl NatTraversal {
             return;
         }
         if self.searches.of(inner).is_none() {
-            let search = self.begin_search(now, inner, true);
+            let search = self.begin_search(now, inner, true, self.endpoint.is_by_channel());
             self.searches.add(search);
         }
         let search = self.searches.of(inner);
@@ -179,7 +181,7 @@ impl NatTraversal {
     /// Answers guests when everything for our signal is there.
     fn answer_guests(&mut self, now: Time, seal: &mut Seal) {
         for Guest { number, inner, signal } in self.gathering.take_guests(now, self.relay.is_asking()) {
-            let mut search = self.begin_search(now, inner, false);
+            let mut search = self.begin_search(now, inner, false, signal.fingerprint.is_some());
             let Some(resp) = seal.answer_signal(now.into(), inner, &search.negotiation().text()) else {
                 continue;
             };
@@ -190,16 +192,22 @@ impl NatTraversal {
         }
     }
 
-    /// A search for the peer at `inner`, with our part.
-    pub(super) fn begin_search(&mut self, now: Time, inner: SocketAddr, controlling: bool) -> Search {
-        let part = self.endpoint.part(self.relay.relayed());
+    /// A search for the peer at `inner`, with our part: for a data channel if `by_channel`.
+    pub(super) fn begin_search(
+        &mut self,
+        now: Time,
+        inner: SocketAddr,
+        controlling: bool,
+        by_channel: bool,
+    ) -> Search {
+        let part = self.endpoint.part(self.relay.relayed(), by_channel);
         Search::new(now, self.endpoint.origin(), inner, controlling, part)
     }
 
     /// Begins the checks of the peer's candidates, and lets the relay take datagrams of their machines.
     pub(super) fn admit(&mut self, now: Time, search: &mut Search, signal: &Signal) {
         search.set_begun(now);
-        search.begin(signal, &self.endpoint.admitted(signal, self.relay.in_use()));
+        search.begin(now, signal, &self.endpoint.admitted(signal, self.relay.in_use()));
         self.relay.permit(now, search.permitted(), search.inner());
     }
 
@@ -211,7 +219,7 @@ impl NatTraversal {
         }
         if self.searches.make_room(now, seal, inner, self.gathering.guests()) {
             self.relay.ask(now, self.endpoint.draw_id());
-            let search = self.begin_search(now, inner, false);
+            let search = self.begin_search(now, inner, false, false);
             self.searches.add(search);
         }
     }
@@ -221,7 +229,9 @@ impl NatTraversal {
         let Self { searches, endpoint, relay, .. } = self;
         let is_taken = searches.of_mut(inner).zip(Signal::decode(text)).is_some_and(|(search, signal)| {
             let theirs = endpoint.admitted(&signal, relay.in_use());
-            let is_taken = search.take_signal(now, &signal, &theirs, || endpoint.part(relay.relayed()));
+            let by_channel = search.channel().is_wanted();
+            let part = || endpoint.part(relay.relayed(), by_channel);
+            let is_taken = search.take_signal(now, &signal, &theirs, part);
             if is_taken {
                 relay.permit(now, search.permitted(), inner);
             }
@@ -305,6 +315,9 @@ impl NatTraversal {
             let wrapped = relay.wrap(now, path.remote, message.len(), &mut buf);
             wrapped.map(|(to, len)| outbox.push(to, buf[..len].to_vec())).is_some()
         });
+        for search in searches.iter_mut() {
+            self.stats.refused += carry(now, search, relay, outbox);
+        }
         while let Some((to, message)) = relay.poll_transmit(now).or_else(|| self.manual.poll_transmit(now)) {
             outbox.push(to, message);
         }
@@ -341,8 +354,7 @@ impl NatTraversal {
     }
 
     fn progress_of(&self, now: Time, seal: &Seal, search: &Search) -> Progress {
-        let path = seal.outer_addr(search.inner()).and_then(|addr| self.paths.path(addr));
-        match path {
+        match self.path_in_use(seal, search.inner()) {
             Some(path) if search.is_relayed(path) => {
                 let silent = seal.silent_for(now.into(), search.inner()).map(Span::from);
                 if self.relay.is_lost() && silent.is_some_and(|silent| silent >= LOST_AFTER) {
@@ -400,15 +412,50 @@ impl NatTraversal {
     }
 }
 
+/// Lets the tunnel to a peer use the path that the checks have nominated, and tells the seal of the tunnel once that is open.
+fn tell_tunnel(now: Time, search: &mut Search, seal: &mut Seal) {
+    search.nominate(now, None);
+    let (inner, chosen) = (search.inner(), search.nomination().path().zip(search.nomination().round_trip()));
+    let Some((path, round_trip)) = chosen else { return };
+    let Some(tunnel) = search.channel_mut().tunnel_mut() else { return };
+    tunnel.run(now);
+    if tunnel.take_opened() {
+        let addr = tunnel.addr();
+        seal.offer_path(now.into(), inner, addr, round_trip.into());
+        trace::path_found(inner, path.remote, search.is_relayed(path));
+    }
+}
+
 /// Tells the seal of the path that the checks have nominated.
 fn tell_path(now: Time, search: &mut Search, seal: &mut Seal, paths: &mut PathTable) {
     let inner = search.inner();
+    if search.channel().is_wanted() {
+        return tell_tunnel(now, search, seal);
+    }
     let Some((path, round_trip)) = search.nominate(now, seal.outer_addr(inner)) else { return };
     if let Some(addr) = paths.addr(path, |addr| seal.is_path(addr)) {
         search.nomination_mut().told(now, addr);
         seal.offer_path(now.into(), inner, addr, round_trip.into());
         trace::path_found(inner, path.remote, search.is_relayed(path));
     }
+}
+
+/// Sends the datagrams of a tunnel on the path in use. Returns how much of what its peer sent was of no use.
+pub(super) fn carry(now: Time, search: &mut Search, relay: &mut Relay, outbox: &mut Outbox) -> u64 {
+    let path = search.nomination().path();
+    let Some((tunnel, path)) = search.channel_mut().tunnel_mut().zip(path) else { return 0 };
+    let mut buf = [0; MAX_WRAPPED];
+    while let Some(datagram) = tunnel.pop_datagram() {
+        if !path.relayed {
+            outbox.push(path.remote, datagram);
+        } else if let Some(front) = buf.get_mut(..datagram.len()) {
+            front.copy_from_slice(&datagram);
+            if let Some((to, len)) = relay.wrap(now, path.remote, datagram.len(), &mut buf) {
+                outbox.push(to, buf[..len].to_vec());
+            }
+        }
+    }
+    tunnel.take_refused()
 }
 
 #[cfg(test)]

@@ -52,6 +52,8 @@ mod signed;
 mod standing;
 mod watch;
 
+#[cfg(all(feature = "nat", not(target_family = "wasm")))]
+pub use crate::protocol::stream_addr::stream_addr;
 pub(crate) use crate::wire::rendezvous::Denial;
 pub(crate) use credentials::Credentials;
 pub(crate) use event::RendezvousEvent;

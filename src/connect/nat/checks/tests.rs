@@ -24,6 +24,8 @@ fn pair() -> [Checks; 2] {
             bases,
             candidates: Vec::new(),
             no_relay: false,
+            number: 0,
+            certificate: None,
         };
         let mut checks = Checks::new(std::time::Instant::now().into(), id == 0, &part);
         let theirs = Candidate { kind: Kind::Host, addr: at(ADDRS[1 - id]) };

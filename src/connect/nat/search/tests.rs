@@ -26,7 +26,15 @@ fn part(candidates: &[Candidate], id: usize, seed: u8) -> OwnPart {
     let credentials = Credentials::draw(&core::array::from_fn(|at| at as u8 * (2 + id as u8) + seed));
     let bases = Bases { direct: [Some(at(ADDRS[id])), None], relayed: None };
     let candidates = candidates.to_vec();
-    OwnPart { credentials, tie_breaker: id as u64, bases, candidates, no_relay: false }
+    OwnPart {
+        credentials,
+        tie_breaker: id as u64,
+        bases,
+        candidates,
+        no_relay: false,
+        number: 0,
+        certificate: None,
+    }
 }
 
 /// The searches of two machines, of which the first one controls, and the network between them.
@@ -57,7 +65,7 @@ impl Two {
     fn begin(&mut self) {
         for id in [0, 1] {
             let signal = self.signal(1 - id);
-            self.searches[id].begin(&signal, &signal.candidates);
+            self.searches[id].begin(Time::ZERO, &signal, &signal.candidates);
         }
     }
 
@@ -195,7 +203,7 @@ fn signal_is_repeated_until_it_is_answered() {
 fn relay_policy_of_the_peer_comes_from_its_signal() {
     let mut two = Two::new(ADDRS);
     let signal = Signal { no_relay: true, ..two.signal(1) };
-    two.searches[0].begin(&signal, &[]);
+    two.searches[0].begin(Time::ZERO, &signal, &[]);
     assert!(!two.searches[0].allows_relay());
     two.searches[0].begin_again(Time::ZERO + MS * 700);
     assert_eq!(two.searches[0].since(), Time::ZERO + MS * 700);
@@ -208,7 +216,7 @@ fn only_paths_that_answer_checks_are_fallbacks() {
     // The peer says that its address is that of a relay.
     let relay = Candidate { kind: Kind::Relayed, addr: at(ADDRS[1]) };
     let peer = Signal::decode(&two.searches[1].negotiation().text()).unwrap();
-    two.searches[0].begin(&peer, &[relay]);
+    two.searches[0].begin(Time::ZERO, &peer, &[relay]);
     assert!(!two.searches[0].find_fallbacks(two.now, false, true, true), "nothing has answered");
     two.run(MS * 500);
     assert!(two.searches[0].find_fallbacks(two.now, false, true, true));
@@ -217,7 +225,7 @@ fn only_paths_that_answer_checks_are_fallbacks() {
     let candidates = two.named[0].clone();
     two.searches[0].restart(two.now, part(&candidates, 0, 9));
     assert!(!two.searches[0].find_fallbacks(two.now, false, true, true), "a new search keeps it");
-    two.searches[0].begin(&peer, &[relay]);
+    two.searches[0].begin(Time::ZERO, &peer, &[relay]);
     assert!(!two.searches[0].find_fallbacks(two.now + (PROVEN - MS * 500), false, true, true));
     assert!(two.searches[0].find_fallbacks(two.now + PROVEN, false, true, true), "the proof is too old");
     assert_eq!(found(&two), []);
@@ -227,8 +235,8 @@ fn only_paths_that_answer_checks_are_fallbacks() {
 fn relay_of_the_last_search_stays_known() {
     let mut two = Two::new(ADDRS);
     let (peer, relay) = (two.signal(1), Candidate { kind: Kind::Relayed, addr: at("192.0.2.9:9") });
-    two.searches[0].begin(&peer, &[relay]);
-    two.searches[0].begin(&peer, &[host(ADDRS[1])]);
+    two.searches[0].begin(Time::ZERO, &peer, &[relay]);
+    two.searches[0].begin(Time::ZERO, &peer, &[host(ADDRS[1])]);
     assert!(two.searches[0].is_relayed(path("192.0.2.9:9")), "the seal may still use it");
     assert!(!two.searches[0].is_relayed(path(ADDRS[1])));
 }
@@ -240,7 +248,7 @@ fn fallback_through_our_relay_leads_to_where_the_peer_was_seen() {
     let through = |remote| Path { relayed: true, remote };
     for named in [vec![host(ADDRS[1])], vec![host(ADDRS[1]), seen]] {
         let remote = named.last().unwrap().addr;
-        two.searches[0].begin(&peer, &named);
+        two.searches[0].begin(Time::ZERO, &peer, &named);
         // Both have answered a check in the search before this one.
         let before = [Some(through(at(ADDRS[1]))), Some(through(seen.addr)), None];
         two.searches[0].fallbacks.set(two.now, false, before, |_| Some(two.now));
@@ -255,7 +263,7 @@ fn peer_that_wants_no_relay_has_no_fallbacks() {
     two.begin();
     let relay = Candidate { kind: Kind::Relayed, addr: at(ADDRS[1]) };
     let signal = Signal { no_relay: true, ..two.signal(1) };
-    two.searches[0].begin(&signal, &[relay]);
+    two.searches[0].begin(Time::ZERO, &signal, &[relay]);
     two.run(MS * 500);
     assert!(two.searches[0].checks.answered_at(path(ADDRS[1])).is_some());
     assert!(!two.searches[0].find_fallbacks(two.now, false, true, true));
