@@ -190,7 +190,7 @@ fn imports_point_one_way() {
 }
 
 /// The folders of `connect`. Each may use those before it.
-const CONNECT: [&str; 5] = ["invite", "seal", "rendezvous", "nat", "connection"];
+const CONNECT: [&str; 6] = ["invite", "seal", "rendezvous", "web", "nat", "connection"];
 
 #[test]
 fn imports_inside_connect_point_one_way() {

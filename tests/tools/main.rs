@@ -9,6 +9,7 @@ mod playground;
 mod program;
 #[cfg(all(feature = "nat", unix))]
 mod rendezvous;
+mod rendezvous_web;
 mod replay;
 mod spectate;
 mod stress;

@@ -55,6 +55,7 @@ pub enum News {
 }
 
 impl Command {
+    #[cfg(any(target_family = "wasm", test))]
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         match self {
@@ -123,6 +124,7 @@ impl News {
     }
 }
 
+#[cfg(any(target_family = "wasm", test))]
 fn put_text(bytes: &mut Vec<u8>, text: &str) {
     let text = &text.as_bytes()[..text.len().min(255)];
     bytes.push(text.len() as u8);
