@@ -10,6 +10,9 @@ use std::time::Instant;
 #[derive(Clone, Copy, Debug)]
 pub struct Origin(Instant);
 
+/// A point of the system's clock.
+pub(super) type Point = Instant;
+
 impl From<Instant> for Origin {
     fn from(at: Instant) -> Self {
         Self(at)

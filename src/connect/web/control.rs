@@ -1,6 +1,8 @@
 //! Commands to the transport of a page, and news from it: how the library uses peer connections that a browser has.
 
 use super::description::Description;
+#[cfg(any(target_family = "wasm", test))]
+use crate::connect::rendezvous::Credentials;
 
 const OPEN: u8 = 1;
 const ANSWER: u8 = 2;
@@ -18,6 +20,17 @@ pub struct IceServer {
     pub username: String,
     /// The user's password.
     pub credential: String,
+}
+
+#[cfg(any(target_family = "wasm", test))]
+impl IceServer {
+    /// The TURN server of a rendezvous, which is a STUN server too.
+    pub(crate) fn of(credentials: Credentials) -> Self {
+        let Credentials { server, user, password, .. } = credentials;
+        let url = |scheme: &str, rest: &str| format!("{scheme}:{server}{rest}");
+        let urls = vec![url("stun", ""), url("turn", "?transport=udp"), url("turn", "?transport=tcp")];
+        Self { urls, username: user, credential: password }
+    }
 }
 
 /// Without the password.
@@ -144,8 +157,8 @@ fn take_server(rest: &mut &[u8]) -> Option<IceServer> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::description::tests::example;
     use super::*;
+    use crate::connect::web::description::tests::example;
 
     #[test]
     fn commands_and_news_come_back_from_their_bytes() {

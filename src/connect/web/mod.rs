@@ -15,7 +15,7 @@
 //! | `description.rs`, `sdp.rs` | one side of a peer connection, as bytes and as SDP |
 //! | `signal.rs` | a description with the numbers of a signal |
 //! | `control.rs`, `addr.rs` | commands and news of a page's transport; its addresses |
-//! | `traversal.rs`, `peer.rs` | the paths of a page: its rendezvous, and its peer connections |
+//! | `traversal.rs`, `layer.rs`, `peer.rs`, `standing.rs` | the paths of a page: its rendezvous, and its peer connections |
 
 mod description;
 mod sdp;
@@ -26,7 +26,11 @@ mod addr;
 #[cfg(feature = "browser")]
 mod control;
 #[cfg(all(feature = "browser", any(target_family = "wasm", test)))]
+pub(crate) mod layer;
+#[cfg(all(feature = "browser", any(target_family = "wasm", test)))]
 mod peer;
+#[cfg(all(feature = "browser", any(target_family = "wasm", test)))]
+mod standing;
 #[cfg(all(feature = "browser", any(target_family = "wasm", test)))]
 pub(crate) mod traversal;
 

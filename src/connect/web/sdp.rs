@@ -118,8 +118,8 @@ fn hidden_name(bytes: &[u8; 16]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::description::tests::example;
     use super::*;
+    use crate::connect::web::description::tests::example;
 
     #[test]
     fn description_comes_back_from_its_sdp() {

@@ -50,8 +50,8 @@ impl WebSignal {
 
 #[cfg(test)]
 mod tests {
-    use super::super::description::tests::example;
     use super::*;
+    use crate::connect::web::description::tests::example;
 
     #[test]
     fn signal_of_a_page_comes_back_and_others_are_refused() {

@@ -1,9 +1,11 @@
 //! The paths of a page: it meets others at the rendezvous, and reaches each over a peer connection that its transport has.
 
-use super::addr::{SERVER, channel, is_channel};
+use super::addr::{SERVER, channel};
 use super::control::{Command, IceServer, News};
+use super::layer::WebLayer;
 use super::peer::WebPeer;
 use super::signal::WebSignal;
+use super::standing::Standing;
 use crate::connect::invite::{Rendezvous, ServerName};
 use crate::connect::rendezvous::{Credentials, JoinRequest, Registration, RendezvousEvent};
 use crate::connect::seal::{Brought, Randomness, Seal, SealError};
@@ -21,12 +23,6 @@ const LOOK: Span = Span::from_millis(100);
 const ASK_AGAIN_AFTER: Span = Span::from_secs(1);
 /// The round trip of a data channel, until the seal has measured it.
 const ROUND_TRIP: Duration = Duration::from_millis(50);
-/// First bytes of packets that may bring a signal.
-const RESP: u8 = 0xE3;
-const CONTROL: u8 = 0xE7;
-/// A server or a host that is silent for this long will not answer.
-const PATIENCE: Span = Span::from_secs(10);
-
 const ASKING: &str = "asking the rendezvous";
 const WAITING: &str = "waiting for the other player";
 const OFFERING: &str = "waiting for the host's answer";
@@ -61,13 +57,6 @@ struct Posted {
     ticket: Option<u64>,
     of: Option<u64>,
     unanswered_since: Option<Time>,
-}
-
-/// What a player is told.
-#[derive(Debug, Default)]
-struct Standing {
-    has_answered: bool,
-    trouble: Option<(String, Time)>,
 }
 
 impl WebTraversal {
@@ -121,7 +110,7 @@ impl WebTraversal {
         seal: &'a mut Seal,
         inner: &'a mut P,
     ) -> WebLayer<'a, P> {
-        WebLayer { web: self, seal, inner }
+        WebLayer::new(self, seal, inner)
     }
 
     /// Closes every peer connection.
@@ -140,12 +129,12 @@ impl WebTraversal {
         if self.peers.iter().any(WebPeer::is_open) {
             return CONNECTED.to_owned();
         }
-        if let Some((trouble, _)) = &self.standing.trouble {
-            return trouble.clone();
+        if let Some(trouble) = self.standing.trouble() {
+            return trouble.to_owned();
         }
         let is_opening = self.peers.iter().any(WebPeer::has_theirs);
         match &self.client {
-            _ if !self.standing.has_answered => ASKING,
+            _ if !self.standing.has_answered() => ASKING,
             _ if is_opening => OPENING,
             Client::Host(_) => WAITING,
             Client::Joiner(_) => OFFERING,
@@ -155,9 +144,42 @@ impl WebTraversal {
 
     /// Why there is no connection, once that is certain enough.
     pub(crate) fn failure(&self, now: Duration) -> Option<String> {
-        let (why, since) = self.standing.trouble.as_ref()?;
         let is_open = self.peers.iter().any(WebPeer::is_open);
-        (!is_open && Time::from(now) >= *since + PATIENCE).then(|| why.clone())
+        self.standing.failure(now.into()).filter(|_| !is_open).map(ToOwned::to_owned)
+    }
+
+    /// When there is something to do.
+    pub(super) fn next_at(&self) -> Time {
+        self.next_at
+    }
+
+    /// There is something to do at once.
+    pub(super) fn stir(&mut self) {
+        self.next_at = Time::ZERO;
+    }
+
+    /// Something came that is of no use.
+    pub(super) fn refuse(&mut self) {
+        self.refused += 1;
+    }
+
+    /// Whether this is the address of a peer.
+    pub(super) fn is_peer(&self, addr: SocketAddr) -> bool {
+        self.peers.iter().any(|peer| peer.addr == addr)
+    }
+
+    /// The next datagram of our own.
+    pub(super) fn pop(&mut self) -> Option<(SocketAddr, Vec<u8>)> {
+        self.outbox.pop_front()
+    }
+
+    /// Takes a datagram of the rendezvous.
+    pub(super) fn take_from_server(&mut self, now: Duration, datagram: &[u8]) {
+        match &mut self.client {
+            Client::Host(registration) => registration.handle_datagram(now, registration.server(), datagram),
+            Client::Joiner(request) => request.handle_datagram(now, request.server(), datagram),
+        }
+        self.stir();
     }
 
     // Internal.
@@ -166,13 +188,8 @@ impl WebTraversal {
         self.outbox.push_back((addr, command.encode()));
     }
 
-    fn trouble(&mut self, now: Time, why: String) {
-        let since = self.standing.trouble.take().map_or(now, |(_, since)| since);
-        self.standing.trouble = Some((why, since));
-    }
-
     /// Does everything that is due at `now`.
-    fn work(&mut self, now: Time, seal: &mut Seal) {
+    pub(super) fn work(&mut self, now: Time, seal: &mut Seal) {
         self.run_client(now, seal);
         while let Some(event) = self.poll_event() {
             self.hear(now, event, seal);
@@ -250,10 +267,10 @@ impl WebTraversal {
                 _ => self.refused += 1,
             },
             RendezvousEvent::Refused(why) | RendezvousEvent::Lapsed { why: Some(why) } => {
-                self.trouble(now, format!("the rendezvous refuses: {why}"));
+                self.standing.set_trouble(now, format!("the rendezvous refuses: {why}"));
             }
             RendezvousEvent::ServerSilent | RendezvousEvent::Lapsed { why: None } => {
-                self.trouble(now, "the rendezvous does not answer".to_owned());
+                self.standing.set_trouble(now, "the rendezvous does not answer".to_owned());
             }
             RendezvousEvent::HostSilent => {
                 self.trouble(
@@ -267,14 +284,12 @@ impl WebTraversal {
 
     /// The rendezvous has answered.
     fn granted(&mut self, credentials: Option<Credentials>) {
-        self.standing.has_answered = true;
+        self.standing.set_answered();
         if self.posted.unanswered_since.is_none() {
-            self.standing.trouble = None;
+            self.standing.clear_trouble();
         }
-        if let Some(Credentials { server, user, password, .. }) = credentials {
-            let url = |scheme: &str, rest: &str| format!("{scheme}:{server}{rest}");
-            let urls = vec![url("stun", ""), url("turn", "?transport=udp"), url("turn", "?transport=tcp")];
-            self.servers = vec![IceServer { urls, username: user, credential: password }];
+        if let Some(credentials) = credentials {
+            self.servers = vec![IceServer::of(credentials)];
         }
     }
 
@@ -283,7 +298,7 @@ impl WebTraversal {
             request.settle();
         }
         self.posted.unanswered_since = None;
-        self.standing.trouble = None;
+        self.standing.clear_trouble();
     }
 
     /// A guest's INIT was brought, or a SIGNAL of a guest that has its RESP.
@@ -430,7 +445,7 @@ impl WebTraversal {
     }
 
     /// News of a peer connection.
-    fn take_news(&mut self, now: Time, from: SocketAddr, news: News, seal: &mut Seal) {
+    pub(super) fn take_news(&mut self, now: Time, from: SocketAddr, news: News, seal: &mut Seal) {
         let Some(peer) = self.peers.iter_mut().find(|peer| peer.addr == from) else {
             self.refused += 1;
             return;
@@ -444,69 +459,5 @@ impl WebTraversal {
             News::Closed => peer.set_closed(now),
         }
         self.next_at = Time::ZERO;
-    }
-}
-
-/// [`WebTraversal`] around a [`Seal`] around a [`Protocol`].
-#[derive(Debug)]
-pub(crate) struct WebLayer<'a, P> {
-    web: &'a mut WebTraversal,
-    seal: &'a mut Seal,
-    inner: &'a mut P,
-}
-
-impl<P: Protocol> Protocol for WebLayer<'_, P> {
-    fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
-        if from == SERVER {
-            match &mut self.web.client {
-                Client::Host(registration) => {
-                    registration.handle_datagram(now, registration.server(), datagram);
-                }
-                Client::Joiner(request) => request.handle_datagram(now, request.server(), datagram),
-            }
-            self.web.next_at = Time::ZERO;
-        } else if let Some(news) = News::decode(datagram).filter(|_| is_channel(from)) {
-            self.web.take_news(now.into(), from, news, self.seal);
-        } else if self.web.peers.iter().any(|peer| peer.addr == from) {
-            self.seal.around(self.inner).handle_datagram(now, from, datagram);
-            if matches!(datagram.first(), Some(&(RESP | CONTROL))) {
-                self.web.next_at = Time::ZERO;
-            }
-        } else {
-            self.web.refused += 1;
-        }
-    }
-
-    fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {
-        if self.web.next_at <= Time::from(now) {
-            self.web.work(now.into(), self.seal);
-        }
-        while let Some((to, datagram)) = self.web.outbox.pop_front() {
-            if let Some(front) = buf.get_mut(..datagram.len()) {
-                front.copy_from_slice(&datagram);
-                return Some((to, datagram.len()));
-            }
-        }
-        let room = buf.len().min(MAX_DATAGRAM);
-        loop {
-            let (to, len) = self.seal.around(self.inner).poll_transmit(now, &mut buf[..room])?;
-            // There is no other way out of a page.
-            if is_channel(to) {
-                return Some((to, len));
-            }
-        }
-    }
-
-    fn poll_timeout(&self) -> Option<Duration> {
-        let own = Some(Duration::from(self.web.next_at));
-        [self.inner.poll_timeout(), self.seal.poll_timeout(), own].into_iter().flatten().min()
-    }
-
-    fn wants_attention(&self, now: Duration) -> bool {
-        self.inner.wants_attention(now)
-    }
-
-    fn lingers(&self) -> bool {
-        self.inner.lingers()
     }
 }

@@ -1,5 +1,6 @@
 //! SCTP inside DTLS, with the one data channel that both sides know of: number 0, unordered, without retransmission.
 
+use crate::connect::nat::origin::Point;
 use crate::protocol::MAX_DATAGRAM;
 use sctp_proto::{
     Association, AssociationHandle, ClientConfig, DatagramEvent, Endpoint, EndpointConfig, Event, Payload,
@@ -7,7 +8,6 @@ use sctp_proto::{
 };
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The number of the data channel.
 const CHANNEL: u16 = 0;
@@ -73,7 +73,7 @@ impl Sctp {
     }
 
     /// Takes a packet.
-    pub(super) fn handle(&mut self, now: Instant, packet: &[u8]) {
+    pub(super) fn handle(&mut self, now: Point, packet: &[u8]) {
         let event = self.endpoint.handle(now, PEER, None, None, packet.to_vec().into());
         match event {
             // One that comes again, because our answer was lost, is the one that is there.
@@ -89,7 +89,7 @@ impl Sctp {
         }
     }
 
-    pub(super) fn run(&mut self, now: Instant) {
+    pub(super) fn run(&mut self, now: Point) {
         let Some((handle, association)) = &mut self.association else { return };
         if association.poll_timeout().is_some_and(|at| at <= now) {
             association.handle_timeout(now);
@@ -101,7 +101,7 @@ impl Sctp {
         }
     }
 
-    pub(super) fn timeout(&self) -> Option<Instant> {
+    pub(super) fn timeout(&self) -> Option<Point> {
         self.association.as_ref().and_then(|(_, association)| association.poll_timeout())
     }
 
@@ -156,7 +156,7 @@ impl Sctp {
     }
 
     /// The next packets to send.
-    pub(super) fn poll_transmit(&mut self, now: Instant) -> Option<Vec<Vec<u8>>> {
+    pub(super) fn poll_transmit(&mut self, now: Point) -> Option<Vec<Vec<u8>>> {
         let of_association = |one: &mut (AssociationHandle, Association)| one.1.poll_transmit(now);
         let sent =
             self.endpoint.poll_transmit().or_else(|| self.association.as_mut().and_then(of_association))?;

@@ -22,7 +22,7 @@ const COMMON_NAME: [u8; 3] = [0x55, 0x04, 0x03];
 
 /// A certificate with its key.
 #[derive(Clone)]
-pub(in super::super) struct Certificate {
+pub(in crate::connect::nat) struct Certificate {
     pub(super) der: Vec<u8>,
     /// In PKCS #8.
     pub(super) key: Vec<u8>,
@@ -37,7 +37,7 @@ pub(super) fn fingerprint(der: &[u8]) -> [u8; 32] {
 
 impl Certificate {
     /// A new one; `None` if the operating system has no random bytes.
-    pub(in super::super) fn draw() -> Option<Self> {
+    pub(in crate::connect::nat) fn draw() -> Option<Self> {
         let random = SystemRandom::new();
         let key = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, &random).ok()?;
         let pair = EcdsaKeyPair::from_pkcs8(&ECDSA_P256_SHA256_ASN1_SIGNING, key.as_ref(), &random).ok()?;
@@ -47,7 +47,7 @@ impl Certificate {
         Some(Self { der, key: key.as_ref().to_vec() })
     }
 
-    pub(in super::super) fn fingerprint(&self) -> [u8; 32] {
+    pub(in crate::connect::nat) fn fingerprint(&self) -> [u8; 32] {
         fingerprint(&self.der)
     }
 }

@@ -11,7 +11,7 @@ mod tests;
 
 pub(super) use certificate::Certificate;
 
-use super::origin::Origin;
+use super::origin::{Origin, Point};
 use crate::protocol::time::{Span, Time};
 use association::Sctp;
 use certificate::fingerprint;
@@ -206,7 +206,7 @@ impl Tunnel {
     }
 
     /// Takes everything that DTLS has, and returns when it is to be called again.
-    fn poll_dtls(&mut self, at: std::time::Instant) -> Option<std::time::Instant> {
+    fn poll_dtls(&mut self, at: Point) -> Option<Point> {
         let mut buf = [0; BUFFER];
         loop {
             match self.dtls.poll_output(&mut buf) {
