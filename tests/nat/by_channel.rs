@@ -28,7 +28,7 @@ fn whole_match_over_a_data_channel_agrees_on_every_route() {
     ] {
         let plan = plan(host, joiner);
         let mut internet = Internet::new(plan);
-        internet.world.network_mut().record(Recording::Packets);
+        internet.world.network_mut().record(Recording::Full);
         let progress = internet.play(plan).map(|progress| progress.name());
         assert_eq!(progress, [way; 2], "{plan:?} {}", internet.report());
         assert_eq!(bare(&internet), [0_u8; 0], "everything is inside DTLS");
@@ -73,7 +73,7 @@ fn rendezvous_that_changes_descriptions_gets_no_match() {
         let plan = plan(Router::Open, Router::Open);
         let mut internet =
             Internet::with_rendezvous(plan, |server| Node::Other(Box::new(Liar { server, at })));
-        internet.world.network_mut().record(Recording::Packets);
+        internet.world.network_mut().record(Recording::Full);
         internet.run_for(ms(12_000));
         for id in [HOST, JOINER] {
             assert!(internet.player(id).began_at().is_none(), "{}", internet.report());

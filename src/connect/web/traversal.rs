@@ -23,11 +23,6 @@ const LOOK: Span = Span::from_millis(100);
 const ASK_AGAIN_AFTER: Span = Span::from_secs(1);
 /// The round trip of a data channel, until the seal has measured it.
 const ROUND_TRIP: Duration = Duration::from_millis(50);
-const ASKING: &str = "asking the rendezvous";
-const WAITING: &str = "waiting for the other player";
-const OFFERING: &str = "waiting for the host's answer";
-const OPENING: &str = "opening a data channel to the other player";
-const CONNECTED: &str = "connected over a data channel";
 
 /// The paths of a page to others.
 #[derive(Debug)]
@@ -127,17 +122,17 @@ impl WebTraversal {
     /// How far the machines are on the way to each other.
     pub(crate) fn progress(&self) -> String {
         if self.peers.iter().any(WebPeer::is_open) {
-            return CONNECTED.to_owned();
+            return "connected over a data channel".to_owned();
         }
         if let Some(trouble) = self.standing.trouble() {
             return trouble.to_owned();
         }
         let is_opening = self.peers.iter().any(WebPeer::has_theirs);
         match &self.client {
-            _ if !self.standing.has_answered() => ASKING,
-            _ if is_opening => OPENING,
-            Client::Host(_) => WAITING,
-            Client::Joiner(_) => OFFERING,
+            _ if !self.standing.has_answered() => "asking the rendezvous",
+            _ if is_opening => "opening a data channel to the other player",
+            Client::Host(_) => "waiting for the other player",
+            Client::Joiner(_) => "waiting for the host's answer",
         }
         .to_owned()
     }
@@ -273,7 +268,7 @@ impl WebTraversal {
                 self.standing.set_trouble(now, "the rendezvous does not answer".to_owned());
             }
             RendezvousEvent::HostSilent => {
-                self.trouble(
+                self.standing.set_trouble(
                     now,
                     "the host does not answer: is it still waiting, with this invite?".to_owned(),
                 );

@@ -25,7 +25,16 @@ fn config() -> NatConfig {
 fn signal(generation: u8) -> Signal {
     let credentials = Credentials::draw(&[generation; 32]);
     let candidates = vec![Candidate { kind: Kind::Host, addr: at("192.0.2.2:7000") }];
-    Signal { no_relay: false, wants_answer: true, generation, revision: 1, heard: 0, credentials, candidates }
+    Signal {
+        no_relay: false,
+        wants_answer: true,
+        generation,
+        revision: 1,
+        heard: 0,
+        credentials,
+        candidates,
+        fingerprint: None,
+    }
 }
 
 /// A host, and guests whose INITs it takes.
