@@ -1,5 +1,5 @@
 // The page around the game: canvas, keys, pads, touch buttons, sound, files and links. The game itself is in web_bg.wasm.
-import init, { Page, golden } from "./web.js";
+import init, { Page, flaw_of, golden, rendezvous_of } from "./web.js";
 
 const WIDTH = 960;
 const HEIGHT = 540;
@@ -39,6 +39,7 @@ async function start() {
     buttons(page);
     files(page);
     leaving(page);
+    links(page, turn);
 }
 
 // Calls the game: for each picture, and by a timer that goes on while the page is in the background.
@@ -300,6 +301,76 @@ function files(page) {
 
 function leaving(page) {
     addEventListener("pagehide", () => page.leave());
+}
+
+// An invite is the right to play: it travels in the fragment of a link, which no server gets to see, and leaves the address bar at once.
+function links(page, turn) {
+    const meta = (name) => document.querySelector(`meta[name="${name}"]`).content.trim();
+    const wake = () => queueMicrotask(turn);
+    // A page that came by https may only talk to an encrypted WebSocket: a proxy has the certificate, at the usual port.
+    const socket = (server) => meta("rebout-websocket")
+        || (location.protocol === "https:" ? `wss://${server.replace(/:\d+$/, "")}/rebout` : `ws://${server}/rebout`);
+    const can = () => {
+        if (window.RTCPeerConnection === undefined) {
+            page.refuse("This browser has no WebRTC, or it is switched off. Allow it, or open the link in another browser.");
+        }
+        return window.RTCPeerConnection !== undefined;
+    };
+    const host = () => {
+        if (can()) {
+            const server = meta("rebout-rendezvous") || `${location.hostname}:3479`;
+            page.host(server, socket(server), wake);
+        }
+    };
+    const join = () => {
+        let text = location.hash.slice(1);
+        if (text === "") {
+            return;
+        }
+        history.replaceState(null, "", location.pathname + location.search);
+        try {
+            text = decodeURIComponent(text);
+        } catch {
+            // It stays as it is, and the game says what is wrong with it.
+        }
+        figures.opened = performance.now();
+        const flaw = flaw_of(text);
+        if (flaw !== "") {
+            return page.refuse(`This link cannot be used: ${flaw}. Ask the other player for a new link.`);
+        }
+        const server = rendezvous_of(text);
+        if (server === "") {
+            return page.refuse("The invite in this link names no rendezvous, and a browser finds nobody without one. "
+                + "The host has to start with --rendezvous.");
+        }
+        if (can()) {
+            page.join(text, socket(server), wake);
+        }
+    };
+    let shown = "";
+    setInterval(() => {
+        if (page.take_host_request()) {
+            host();
+        }
+        const invite = page.invite();
+        if (invite !== shown) {
+            shown = invite;
+            $("link").hidden = invite === "";
+            $("address").value = invite === "" ? "" : `${location.origin}${location.pathname}#${invite}`;
+            $("copy").textContent = "Copy";
+        }
+    }, 50);
+    $("copy").addEventListener("click", async () => {
+        $("address").select();
+        try {
+            await navigator.clipboard.writeText($("address").value);
+            $("copy").textContent = "Copied";
+        } catch {
+            $("copy").textContent = "Press Ctrl-C";
+        }
+    });
+    addEventListener("hashchange", join);
+    join();
 }
 
 start();

@@ -6,6 +6,8 @@ use duel::composer::Composer;
 use duel::picture::Picture;
 use duel::rules::{Preferences, Rules};
 use duel::sound;
+use games::duel::Duel;
+use rebout::{Config, ConnectError, OnDesync, Online};
 use stage::sound::{Mixer, Sound, SoundId, ui};
 use stage::{Picture as _, Pixels};
 
@@ -17,7 +19,7 @@ use crate::json;
 use crate::report::Report;
 use crate::title::{Request, Title};
 use crate::watch::Watched;
-use crate::wire::Clock;
+use crate::wire::{Clock, Wire};
 
 const WINDOW_FRAMES: u8 = 8;
 const FRAME_RATE: u16 = 60;
@@ -48,6 +50,7 @@ pub struct App {
     name: String,
     level: usize,
     seeds: u32,
+    wants_to_host: bool,
 }
 
 impl App {
@@ -66,6 +69,7 @@ impl App {
             name: String::new(),
             level: USUAL_LEVEL,
             seeds: seed,
+            wants_to_host: false,
         }
     }
 
@@ -95,6 +99,10 @@ impl App {
                     match request {
                         None => {}
                         Some(Request::Fight) => return self.fight_bot(),
+                        Some(Request::Host) => {
+                            self.wants_to_host = true;
+                            return;
+                        }
                     }
                 }
             }
@@ -150,6 +158,33 @@ impl App {
             Ok((online, bot)) => {
                 let net_open = self.composer().net_open;
                 self.mode = Mode::Fight(Fight::new(online, Some(bot), &name, net_open));
+            }
+            Err(error) => self.refuse(&error.to_string()),
+        }
+    }
+
+    /// Whether the player wants to host; told once. The page makes the connection.
+    pub fn take_host_request(&mut self) -> bool {
+        std::mem::take(&mut self.wants_to_host)
+    }
+
+    /// The config of a match against another player. `random` is secret and never used again.
+    pub fn config(&mut self, random: u64) -> Config {
+        let mut config = preferences(&own_name(&self.name, false), Some(self.next_seed())).config();
+        // A match that means something different on each screen is no match.
+        config.on_desync = OnDesync::Stop;
+        config.lobby.entropy = Some(random);
+        config
+    }
+
+    /// Meets the other player on a connection, or says why there is none.
+    pub fn meet(&mut self, online: Result<Online<Duel, Wire>, ConnectError>) {
+        match online {
+            Ok(online) => {
+                self.leave();
+                let (name, net_open) = (own_name(&self.name, false), self.composer().net_open);
+                self.mode = Mode::Fight(Fight::new(online, None, &name, net_open));
+                self.is_new = true;
             }
             Err(error) => self.refuse(&error.to_string()),
         }

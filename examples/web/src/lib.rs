@@ -7,12 +7,14 @@
 //! | `bot` | the bot, as a machine of its own in the same page |
 //! | `report` | the end of a match, or why there was none, as a menu |
 //! | `input`, `frames` | keys, pointer and pads; frames of exactly a sixtieth of a second |
-//! | `wire` | the transport of a match |
+//! | `wire`, `channel` | the transports of a match: memory, or the data channels of a browser |
 //! | `json` | strings of JSON, for the facts that a page tells |
 //! | `page` | the calls of the page's script, and the browser's clock and random numbers |
 
 pub mod app;
 pub mod bot;
+#[cfg(target_family = "wasm")]
+pub mod channel;
 pub mod fight;
 pub mod frames;
 pub mod input;

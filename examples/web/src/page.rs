@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use games::playground::{Playground, script};
 use rebout::replay::{Replay, play};
+use rebout::{ConnectError, ConnectOptions, Connection, Invite, Online, Options, Randomness};
 use stage::TouchAct;
 use wasm_bindgen::prelude::*;
 
 use crate::app::{App, since_opening};
+use crate::channel::Channels;
 use crate::input::KeyAct;
+use crate::wire::Wire;
 
 #[wasm_bindgen]
 extern "C" {
@@ -137,6 +140,33 @@ impl Page {
         self.app.leave();
     }
 
+    /// Whether the player wants to host; told once.
+    pub fn take_host_request(&mut self) -> bool {
+        self.app.take_host_request()
+    }
+
+    /// Hosts at a rendezvous, `host:port`, whose WebSocket has this URL. `wake` is called when something has come.
+    pub fn host(&mut self, rendezvous: &str, url: &str, wake: js_sys::Function) {
+        let options = ConnectOptions::new().rendezvous(rendezvous);
+        let wire = Wire::Channels(Channels::new(now, url.to_owned(), wake));
+        let connection = Connection::host_on(&options.randomness(randomness()), wire, &[]);
+        self.meet(connection);
+    }
+
+    /// Joins the host of an invite, at the WebSocket of this URL.
+    pub fn join(&mut self, invite: &str, url: &str, wake: js_sys::Function) {
+        let wire = Wire::Channels(Channels::new(now, url.to_owned(), wake));
+        let options = ConnectOptions::new().randomness(randomness());
+        self.meet(Connection::join_on(&options, wire, &[], invite));
+    }
+
+    fn meet(&mut self, connection: Result<Connection<Wire>, ConnectError>) {
+        let mut entropy = [0; 8];
+        random_bytes(&mut entropy);
+        let options = Options::with_config(self.app.config(u64::from_le_bytes(entropy)));
+        self.app.meet(connection.and_then(|connection| Online::on(options, connection)));
+    }
+
     /// The invite of a match that waits for its other player; empty without one.
     pub fn invite(&self) -> String {
         self.app.invite().unwrap_or_default().to_owned()
@@ -150,6 +180,25 @@ impl Page {
     pub fn refuse(&mut self, sentence: &str) {
         self.app.refuse(sentence);
     }
+}
+
+/// Random bytes for one connection.
+fn randomness() -> Randomness {
+    let mut bytes = [0; 32];
+    random_bytes(&mut bytes);
+    Randomness::Given(bytes)
+}
+
+/// The rendezvous that an invite names, as `host:port`; empty if the text is no invite of a match by data channel.
+#[wasm_bindgen]
+pub fn rendezvous_of(invite: &str) -> String {
+    rebout::web::rendezvous_of(invite).unwrap_or_default()
+}
+
+/// What is wrong with the text of a link, in words for the player; empty if it is an invite.
+#[wasm_bindgen]
+pub fn flaw_of(invite: &str) -> String {
+    invite.parse::<Invite>().err().map_or_else(String::new, |error| error.to_string())
 }
 
 /// The published checksum of a thousand scripted frames, as this browser computes it.

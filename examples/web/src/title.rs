@@ -16,6 +16,7 @@ use crate::report::Report;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     Fight,
+    Host,
 }
 
 const LEVELS: [(&str, Level); 3] = [("easy", Level::Easy), ("normal", Level::Normal), ("hard", Level::Hard)];
@@ -61,6 +62,7 @@ impl Title {
                 None
             }
             Some(MenuEvent::Picked(0)) => Some(Request::Fight),
+            Some(MenuEvent::Picked(2)) => Some(Request::Host),
             Some(MenuEvent::Changed(1)) => {
                 self.level = self.menu.items[1].value.number();
                 None
@@ -120,6 +122,7 @@ fn menu(level: usize) -> Menu {
     let items = vec![
         Item::pick("Fight the bot").with_hint("At once, in this page."),
         Item::new("Strength of the bot", Value::choice(&levels, level)),
+        Item::pick("Invite a friend").with_hint("Makes a link. Whoever opens it plays against you."),
     ];
     let notes = vec![Note::calm("a d w s move, j k l i strike. Drop a replay file here to watch it.")];
     Menu::new("Rebout", items).with_notes(notes).with_footer(PICK_FOOTER)

@@ -14,24 +14,33 @@ pub type Clock = fn() -> Duration;
 pub enum Wire {
     /// To the bot in the same page.
     Memory(Memory<Clock>),
+    /// To another machine.
+    #[cfg(target_family = "wasm")]
+    Channels(crate::channel::Channels),
 }
 
 impl Datagrams for Wire {
     fn now(&self) -> Duration {
         match self {
             Self::Memory(memory) => memory.now(),
+            #[cfg(target_family = "wasm")]
+            Self::Channels(channels) => channels.now(),
         }
     }
 
     fn recv(&mut self, buf: &mut [u8]) -> io::Result<Received> {
         match self {
             Self::Memory(memory) => memory.recv(buf),
+            #[cfg(target_family = "wasm")]
+            Self::Channels(channels) => channels.recv(buf),
         }
     }
 
     fn send(&mut self, to: SocketAddr, datagram: &[u8]) {
         match self {
             Self::Memory(memory) => memory.send(to, datagram),
+            #[cfg(target_family = "wasm")]
+            Self::Channels(channels) => channels.send(to, datagram),
         }
     }
 
