@@ -12,12 +12,16 @@ pub mod invite;
 pub mod rbn1;
 pub mod rendezvous_packets;
 pub mod replay;
+pub mod resumption;
 pub mod rtype;
 pub mod seal_packets;
 pub mod stun;
 // State machines.
 pub mod authority_client;
 pub mod authority_server;
+pub mod broadcast;
+pub mod c_calls;
+pub mod first_state;
 pub mod nat;
 pub mod pair_bare;
 pub mod pair_insider;
@@ -25,12 +29,20 @@ pub mod pair_sealed;
 pub mod port_mapping;
 pub mod rendezvous_client;
 pub mod rendezvous_server;
+pub mod spectator;
 // What they share.
 mod attack;
 mod authority;
 mod bytes;
 mod game_of_sums;
 mod memory;
+// Every function of the C interface, as its tests call them.
+#[allow(dead_code)]
+#[path = "../../bindings/c/tests/interface/calls.rs"]
+mod calls;
+#[allow(dead_code)]
+#[path = "../../bindings/c/tests/interface/counters.rs"]
+mod counters;
 
 /// Every allocation is counted, so that a target can bound them.
 #[global_allocator]
