@@ -108,7 +108,8 @@ impl Invites {
         seal.add_access(PeerRole::Spectator, Some(kept.access), spectators)?;
         let named = invite.named_rendezvous().map(|(server, room)| (server.clone(), room));
         let addresses = invite.addresses().to_vec();
-        let ways = Ways { addresses, rendezvous: invite.rendezvous().copied(), named };
+        let by_channel = invite.is_by_channel();
+        let ways = Ways { addresses, rendezvous: invite.rendezvous().copied(), named, by_channel };
         Ok(Self { ways, valid_for: None, guests: 0, issued: vec![invite] })
     }
 

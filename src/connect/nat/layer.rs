@@ -67,7 +67,7 @@ impl<P: Protocol> Protocol for NatLayer<'_, P> {
         loop {
             let (to, len) = self.seal.around(self.inner).poll_transmit(now, &mut buf[..room])?;
             if is_tunnel(to) {
-                self.tunnel(at, to, &buf[..len].to_vec());
+                self.tunnel(at, to, &buf[..len]);
                 if let Some(own) = self.nat.outbox.pop(buf) {
                     return Some(own);
                 }

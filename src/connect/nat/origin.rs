@@ -11,6 +11,7 @@ use std::time::Instant;
 pub struct Origin(Instant);
 
 /// A point of the system's clock.
+#[cfg(feature = "webrtc")]
 pub(super) type Point = Instant;
 
 impl From<Instant> for Origin {
