@@ -84,7 +84,7 @@ fn rendezvous_that_changes_descriptions_gets_no_match() {
 }
 
 #[test]
-fn junk_on_the_path_of_a_data_channel_is_counted_and_ends_nothing() {
+fn junk_on_the_path_of_a_data_channel_ends_nothing() {
     let plan = plan(Router::Open, Router::Open);
     let mut internet = Internet::new(plan);
     internet.begin();

@@ -128,10 +128,9 @@ impl Description {
         for _ in 0..count {
             candidates.push(take_candidate(&mut text)?);
         }
-        let is_whole = text.is_empty().then_some(())?;
         let description = Self::new(ufrag, password, fingerprint, candidates.iter().copied())?;
         // A reader takes what its writer could have written.
-        (description.candidates == candidates).then_some((description, is_whole)).map(|(one, ())| one)
+        (text.is_empty() && description.candidates == candidates).then_some(description)
     }
 }
 
