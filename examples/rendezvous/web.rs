@@ -106,7 +106,7 @@ type Handshake = MidHandshake<ServerHandshake<TcpStream, Forwarded>>;
 
 enum Socket {
     /// The handshake, which is taken out while it goes on.
-    Opening(Option<Handshake>),
+    Opening(Option<Box<Handshake>>),
     Open(Box<WebSocket<TcpStream>>),
 }
 
@@ -197,7 +197,7 @@ impl Web {
             let callback = Forwarded(Rc::clone(&forwarded));
             let socket = match tungstenite::accept_hdr_with_config(stream, callback, Some(config())) {
                 Ok(socket) => Socket::Open(Box::new(socket)),
-                Err(HandshakeError::Interrupted(opening)) => Socket::Opening(Some(opening)),
+                Err(HandshakeError::Interrupted(opening)) => Socket::Opening(Some(Box::new(opening))),
                 Err(HandshakeError::Failure(_)) => {
                     self.stats.broken += 1;
                     continue;
@@ -252,7 +252,7 @@ impl Client {
             match opening.take().ok_or(Ends::Broken)?.handshake() {
                 Ok(socket) => self.socket = Socket::Open(Box::new(socket)),
                 Err(HandshakeError::Interrupted(later)) => {
-                    *opening = Some(later);
+                    *opening = Some(Box::new(later));
                     return Ok(());
                 }
                 Err(HandshakeError::Failure(_)) => return Err(Ends::Broken),
