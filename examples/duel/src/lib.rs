@@ -19,6 +19,7 @@ pub mod netgraph;
 #[cfg(not(target_family = "wasm"))]
 pub mod opponents;
 pub mod pad_keys;
+mod pause_pages;
 pub mod picture;
 #[cfg(not(target_family = "wasm"))]
 pub mod play;

@@ -2,9 +2,14 @@
 
 use stage::InputState;
 use stage::menu::{Item, Menu, MenuEvent, Note, drive};
+use stage::sound::Sound;
+
+use crate::pause_pages::{LABELS, PausePage};
 
 /// The keys of a menu in which nothing can be changed.
 pub const PICK_FOOTER: &str = "arrows choose, enter picks, esc goes back";
+/// The keys of every other menu.
+pub const FOOTER: &str = "arrows choose and change, enter picks, esc goes back";
 
 /// A question that is open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +35,8 @@ pub enum Answer {
 #[derive(Clone, Debug, Default)]
 pub struct Prompts {
     open: Option<(Question, Menu)>,
+    /// A page over the question.
+    page: Option<PausePage>,
 }
 
 impl Prompts {
@@ -43,8 +50,12 @@ impl Prompts {
             Question::Rematch => ("Rematch?", ["Rematch", "Leave"], ""),
         };
         let notes = if note.is_empty() { Vec::new() } else { vec![Note::calm(note)] };
-        let menu = Menu::new(title, labels.map(Item::pick).into()).with_notes(notes).with_footer(PICK_FOOTER);
-        self.open = Some((question, menu));
+        let mut items: Vec<Item> = labels.map(Item::pick).into();
+        if matches!(question, Question::Pause | Question::Wait) {
+            items.splice(1..1, LABELS.map(Item::pick));
+        }
+        let menu = Menu::new(title, items).with_notes(notes).with_footer(PICK_FOOTER);
+        (self.open, self.page) = (Some((question, menu)), None);
     }
 
     pub fn is_open(&self) -> bool {
@@ -56,7 +67,7 @@ impl Prompts {
     }
 
     pub fn close(&mut self) {
-        self.open = None;
+        (self.open, self.page) = (None, None);
     }
 
     /// Replaces the text above the question.
@@ -68,13 +79,26 @@ impl Prompts {
     }
 
     pub fn menu(&self) -> Option<Menu> {
-        self.open.as_ref().map(|(_, menu)| menu.clone())
+        let page = self.page.as_ref().map(PausePage::menu);
+        page.or(self.open.as_ref().map(|(_, menu)| menu)).cloned()
     }
 
-    /// Acts on the input; an answer closes the question.
-    pub fn answer(&mut self, input: &InputState) -> Option<Answer> {
+    /// Acts on the input; an answer closes the question. The volumes of a pause are those of `sound`.
+    pub fn answer(&mut self, input: &InputState, sound: &Sound) -> Option<Answer> {
         let (question, menu) = self.open.as_mut()?;
+        if let Some(page) = &mut self.page {
+            if page.act(input, sound) {
+                self.page = None;
+            }
+            return None;
+        }
         let told = drive(input, menu, |menu| Some(menu), Menu::act)?;
+        if let MenuEvent::Picked(item) = told {
+            self.page = PausePage::of(&menu.items[item].label, sound);
+            if self.page.is_some() {
+                return None;
+            }
+        }
         let answer = match (told, *question) {
             (MenuEvent::Picked(0), Question::Rematch) => Answer::Rematch,
             (MenuEvent::Picked(0), _) => Answer::GoOn,

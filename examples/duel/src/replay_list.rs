@@ -51,6 +51,8 @@ pub fn open(path: &Path) -> Result<Recording, String> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub path: PathBuf,
+    /// The name that a player gave it.
+    pub name: Option<String>,
     /// Seconds since 1970: of the match, or of the file where it does not tell.
     pub at_secs: u64,
     pub names: [String; 2],
@@ -78,12 +80,54 @@ fn entry(recording: &Recording, changed_secs: u64, path: PathBuf) -> Entry {
     let names = names(recording);
     let result = result(recording, &names);
     Entry {
+        name: given_name(&path),
         path,
         at_secs: if header.recorded_at_secs == 0 { changed_secs } else { header.recorded_at_secs },
         seconds: header.frame_rate.unwrap_or_default().time_of(recording.frames()).as_secs() as u32,
         names,
         result,
     }
+}
+
+/// The longest name of a replay.
+pub const MAX_NAME: usize = 24;
+
+/// The name of a file that a player has named. A recording is named by its date, which has no letters.
+fn given_name(path: &Path) -> Option<String> {
+    let stem = path.file_stem()?.to_str()?;
+    let is_named = stem.chars().any(char::is_alphabetic);
+    is_named.then(|| stage::characters::visible(stem).chars().take(MAX_NAME).collect())
+}
+
+/// Names a recorded match: the file gets the name.
+///
+/// # Errors
+/// A name that no file can have or that another one has, or a file that cannot be renamed.
+pub fn rename(path: &Path, name: &str) -> Result<(), String> {
+    let name = name.trim();
+    if !name.chars().any(char::is_alphabetic) {
+        return Err("a name has at least one letter".to_owned());
+    }
+    if let Some(bad) = name.chars().find(|it| !(it.is_alphanumeric() || " -_".contains(*it))) {
+        return Err(format!("{bad:?} cannot be in a name: letters, digits, spaces, - and _ can"));
+    }
+    if name.chars().count() > MAX_NAME {
+        return Err(format!("a name has at most {MAX_NAME} characters"));
+    }
+    let target = path.with_file_name(format!("{name}.rplk"));
+    if target.exists() {
+        return Err(format!("another replay is called {name:?}"));
+    }
+    fs::rename(path, &target).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+/// Deletes a recorded match.
+///
+/// # Errors
+/// A file that is no recording, or that cannot be deleted.
+pub fn delete(path: &Path) -> Result<(), String> {
+    open(path)?;
+    fs::remove_file(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 fn result(recording: &Recording, names: &[String; 2]) -> String {
@@ -120,6 +164,7 @@ impl fmt::Display for Entry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [one, two] = &self.names;
         let (minutes, seconds) = (self.seconds / 60, self.seconds % 60);
-        write!(f, "{}  {one} - {two}  {minutes}:{seconds:02}  {}", utc(self.at_secs), self.result)
+        write!(f, "{}  {one} - {two}  {minutes}:{seconds:02}  {}", utc(self.at_secs), self.result)?;
+        self.name.as_ref().map_or(Ok(()), |name| write!(f, "  {name}"))
     }
 }

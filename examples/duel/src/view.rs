@@ -61,7 +61,7 @@ impl stage::Picture for Picture {
     }
 
     fn takes_mouse(&self) -> bool {
-        self.menu.is_some()
+        self.menu.is_some() || self.replay_view.is_some() && self.panel.is_none()
     }
 
     fn sounds() -> Bank {

@@ -62,6 +62,10 @@ impl Keyboard {
         Self { releases, ..Self::default() }
     }
 
+    pub(crate) fn reports_releases(&self) -> bool {
+        self.releases
+    }
+
     pub fn press(&mut self, key: Key, role: Role, now: Instant) {
         if self.releases {
             if !self.held.contains(&key) && self.held.len() < PRESS_LIMIT {

@@ -42,7 +42,7 @@ pub use keyboard::{Keyboard, Role};
 pub use keys::{Key, UnknownKey};
 pub use painter::Painter;
 pub use picture::Picture;
-pub use pixels::Pixels;
+pub use pixels::{Pixels, WINDOW_SIZE};
 pub use quoted::quoted;
 pub use raster::Raster;
 #[cfg(not(target_family = "wasm"))]

@@ -8,6 +8,7 @@ use crate::Image;
 use crate::canvas::{Canvas, Color, Point, at};
 
 /// The art is laid out for this size and scaled.
+pub const WINDOW_SIZE: (f32, f32) = (WIDTH, HEIGHT);
 pub(crate) const WIDTH: f32 = 960.0;
 pub(crate) const HEIGHT: f32 = 540.0;
 /// More pixels than this are left to the graphics card to make out of fewer.

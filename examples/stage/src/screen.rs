@@ -148,6 +148,11 @@ impl<P: Picture> Screen<P> {
         self.slot().closed || signals::asked_to_stop()
     }
 
+    /// Whether the view reports when a key is let go. Without it, a key counts as held for a while after each press.
+    pub fn reports_releases(&self) -> bool {
+        self.keyboard().reports_releases()
+    }
+
     /// Puts text on the clipboard, as far as the view can.
     pub fn copy(&self, text: &str) {
         *self.0.copied.lock().unwrap_or_else(PoisonError::into_inner) = Some(text.to_owned());

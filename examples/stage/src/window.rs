@@ -108,10 +108,14 @@ async fn watch<P: Picture>(screen: &Screen<P>) {
         mq::gl_use_material(plain);
     }
     let (mut newest, mut repeats, mut pointer): (Option<P>, _, _) = (None, Repeats::default(), None);
-    let mut version = 0;
+    let (mut version, mut is_full) = (0, false);
     loop {
         if mq::is_quit_requested() {
             screen.close();
+        }
+        if asks_for_full_screen() {
+            is_full = !is_full;
+            mq::set_fullscreen(is_full);
         }
         read_keys(screen);
         read_strokes(screen, &mut repeats);
@@ -174,12 +178,28 @@ fn present(pixels: &Pixels, texture: &mut Option<mq::Texture2D>) {
     mq::draw_texture_ex(texture, x, y, mq::WHITE, params);
 }
 
+fn is_alt_down() -> bool {
+    mq::is_key_down(mq::KeyCode::LeftAlt) || mq::is_key_down(mq::KeyCode::RightAlt)
+}
+
+/// F11 and Alt-Enter fill the screen, and give it back.
+fn asks_for_full_screen() -> bool {
+    use mq::KeyCode as Code;
+    let is_enter = mq::is_key_pressed(Code::Enter) || mq::is_key_pressed(Code::KpEnter);
+    mq::is_key_pressed(Code::F11) || is_alt_down() && is_enter
+}
+
+/// The keys that were pressed and belong to the game.
+fn pressed() -> impl Iterator<Item = Key> {
+    let is_alt = is_alt_down();
+    let is_ours = move |key: &Key| *key == Key::F(11) || is_alt && *key == Key::Enter;
+    mq::get_keys_pressed().into_iter().filter_map(key_of).filter(move |key| !is_ours(key))
+}
+
 fn read_keys<P: Picture>(screen: &Screen<P>) {
     let mut keyboard = screen.keyboard();
-    for code in mq::get_keys_pressed() {
-        if let Some(key) = key_of(code) {
-            keyboard.press(key, Role::Tap, Instant::now());
-        }
+    for key in pressed() {
+        keyboard.press(key, Role::Tap, Instant::now());
     }
     for code in mq::get_keys_released() {
         if let Some(key) = key_of(code) {
@@ -243,14 +263,15 @@ fn read_strokes<P: Picture>(screen: &Screen<P>, repeats: &mut Repeats) {
         let text = miniquad::window::clipboard_get();
         text.iter().for_each(|text| gestures.paste(text));
     }
-    for code in mq::get_keys_pressed().into_iter().chain(repeats.due(Instant::now())) {
-        match key_of(code) {
+    let repeated = repeats.due(Instant::now()).and_then(key_of);
+    for key in pressed().chain(repeated) {
+        match key {
             // Ctrl-V has become a paste already.
-            Some(Key::Char(character)) if commands && character != 'v' => {
+            Key::Char(character) if commands && character != 'v' => {
                 gestures.stroke(Stroke::Command(character));
             }
-            Some(Key::Char(_)) | None => {}
-            Some(key) => gestures.stroke(Stroke::Key(key)),
+            Key::Char(_) => {}
+            key => gestures.stroke(Stroke::Key(key)),
         }
     }
 }

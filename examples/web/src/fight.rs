@@ -87,7 +87,7 @@ impl Fight {
             match now {
                 Now::Begin { seed, .. } => self.begin(seed, sound),
                 Now::Frame if self.rests() => {
-                    self.paused(input);
+                    self.paused(input, sound);
                     break;
                 }
                 Now::Frame => self.frame(&input.take(), sound),
@@ -178,9 +178,9 @@ impl Fight {
         leaves(input)
     }
 
-    fn paused(&mut self, input: &mut Input) {
+    fn paused(&mut self, input: &mut Input, sound: &Sound) {
         let input = input.take();
-        if let Some(answer) = self.prompts.answer(&input) {
+        if let Some(answer) = self.prompts.answer(&input, sound) {
             self.prompts.close();
             if answer == Answer::Leave {
                 self.machine.online.leave();
@@ -191,7 +191,7 @@ impl Fight {
     }
 
     fn frame(&mut self, input: &InputState, sound: &Sound) {
-        self.handle_keys(input);
+        self.handle_keys(input, sound);
         self.show_pause();
         let buttons = self.buttons(input);
         let played = self.machine.advance(buttons);
@@ -244,9 +244,9 @@ impl Fight {
     }
 
     /// Keys that are not buttons: leaving, the pause, the delay.
-    fn handle_keys(&mut self, input: &InputState) {
+    fn handle_keys(&mut self, input: &InputState, sound: &Sound) {
         let decided = matches!(self.machine.certain().phase, Phase::MatchOver { .. });
-        self.decide(input, decided);
+        self.decide(input, decided, sound);
         self.ask_for_rematch(decided);
         self.composer.menu(self.prompts.menu());
         if self.prompts.is_open() {
@@ -268,9 +268,9 @@ impl Fight {
     }
 
     /// Leaving and pausing, by all their ways.
-    fn decide(&mut self, input: &InputState, decided: bool) {
+    fn decide(&mut self, input: &InputState, decided: bool, sound: &Sound) {
         let resumes = self.bot.is_none() && self.prompts.is(Question::Pause);
-        let answer = self.prompts.answer(input);
+        let answer = self.prompts.answer(input, sound);
         match answer {
             Some(Answer::Rematch) => self.wants_rematch = true,
             Some(Answer::GoOn) if resumes => {

@@ -9,6 +9,12 @@ use stage::{Canvas, Cells, Point, at};
 /// The figures as a line: `heavy: start-up 8, active 4, recovery 15, on hit +3`.
 pub fn line(report: &MoveReport) -> String {
     let [startup, active, recovery] = report.frames();
+    // The table has no active frames for a blow that leaves the hand.
+    let active = match report.flight_frames {
+        Some(frames) => format!("in flight {frames}"),
+        None if active == 0 => "in flight 0".to_owned(),
+        None => format!("active {active}"),
+    };
     let met = match report.contact {
         Contact::Nothing => "no contact".to_owned(),
         contact => {
@@ -18,7 +24,7 @@ pub fn line(report: &MoveReport) -> String {
             format!("on {on} {frames}")
         }
     };
-    format!("{}: start-up {startup}, active {active}, recovery {recovery}, {met}", report.name())
+    format!("{}: start-up {startup}, {active}, recovery {recovery}, {met}", report.name())
 }
 
 /// Paints the figures into the window.
@@ -96,6 +102,7 @@ pub fn write_words(cells: &mut Cells, view: &DrillView) {
         }
         // A narrow terminal has room for the numbers alone.
         let [startup, active, recovery] = report.frames();
+        let active = report.flight_frames.unwrap_or(active);
         let short = text.rsplit(", ").next().unwrap_or_default().trim();
         let text = format!("  {}: {startup}/{active}/{recovery} {short}  ", report.name());
         cells.write_centered(bottom, &text, PAPER, Some(INK));

@@ -4,6 +4,7 @@ use rebout::Player;
 
 use super::choosing;
 use super::graph;
+use super::graph::NET_HEIGHT;
 use super::sheet;
 use super::wrap::wrap;
 use crate::picture::{Banner, Message, Panel, Picture, ReplayView, Tone, banner};
@@ -46,7 +47,7 @@ pub fn paint(canvas: &mut dyn Canvas, picture: &Picture) {
     let scene = &picture.scene;
     let banner = banner(scene).filter(|_| !picture.is_covered());
     let message = picture.message.as_ref().map(|message| {
-        let mut message = MessageBox::of(message, banner.as_ref());
+        let mut message = MessageBox::of(message, banner.as_ref(), picture.panel.is_some());
         if scene.duel.phase == Phase::Choose && !picture.is_covered() {
             message.top = choosing::MESSAGE_TOP;
         }
@@ -76,10 +77,10 @@ pub fn paint(canvas: &mut dyn Canvas, picture: &Picture) {
         paint_banner(canvas, banner);
     }
     if let Some(replay_view) = &picture.replay_view {
-        paint_replay_view(canvas, replay_view);
+        paint_replay_view(canvas, replay_view, picture.net.is_some());
     }
     if let Some(panel) = &picture.panel {
-        paint_panel(canvas, panel);
+        paint_panel(canvas, panel, message.as_ref().map_or(0.0, MessageBox::bottom));
     }
     if let Some(message) = &message {
         paint_message(canvas, message);
@@ -226,7 +227,8 @@ fn paint_banner(canvas: &mut dyn Canvas, banner: &Banner) {
 /// Sizes of a panel's characters, the largest first, with the pixels from line to line.
 const PANEL_SIZES: [(f32, f32); 4] = [(1.9, 26.0), (1.7, 23.0), (1.5, 20.0), (1.3, 17.0)];
 
-fn paint_panel(canvas: &mut dyn Canvas, panel: &Panel) {
+/// Paints a sheet below `reserved`, where a message is.
+fn paint_panel(canvas: &mut dyn Canvas, panel: &Panel, reserved: f32) {
     const LEFT: f32 = 92.0;
     /// Labels end and texts begin beside this line.
     const SPINE: f32 = 276.0;
@@ -240,11 +242,12 @@ fn paint_panel(canvas: &mut dyn Canvas, panel: &Panel) {
         let beside = characters(LEFT + wide - SPINE - 30.0, unit);
         sheet::wrapped(panel, beside, characters(wide - 40.0, unit))
     };
-    let fits = |(unit, pitch): &(f32, f32)| FRAME + pitch * laid_out(*unit).len() as f32 <= height - 16.0;
+    let fits =
+        |(unit, pitch): &(f32, f32)| FRAME + pitch * laid_out(*unit).len() as f32 <= height - 16.0 - reserved;
     let (unit, pitch) = PANEL_SIZES.into_iter().find(fits).unwrap_or(PANEL_SIZES[3]);
     let lines = laid_out(unit);
     let tall = FRAME + pitch * lines.len() as f32;
-    let top = ((height - tall) / 2.0).max(76.0).min(height - tall - 8.0).max(0.0);
+    let top = ((height - tall) / 2.0).max(76.0).min(height - tall - 8.0).max(reserved);
     canvas.rect(at(LEFT, top), wide, tall, INK.faded(0.88));
     canvas.rect(at(LEFT, top), wide, 4.0, GOLD);
     canvas.rect(at(LEFT, top + tall - 4.0), wide, 4.0, GOLD);
@@ -281,11 +284,12 @@ struct MessageBox {
 }
 
 impl MessageBox {
-    /// A message of one line is above a banner, a longer one below.
-    fn of(message: &Message, banner: Option<&Banner>) -> Self {
+    /// A message of one line is above a banner, a longer one below. Over a sheet it lies on the bars, above the title.
+    fn of(message: &Message, banner: Option<&Banner>, has_panel: bool) -> Self {
         let lines = wrap(&message.text, 74);
         let top = match banner.filter(|_| lines.len() > 1) {
             Some(banner) => BANNER_MIDDLE + if banner.below.is_empty() { 66.0 } else { 104.0 },
+            None if has_panel => 8.0,
             None => MESSAGE_TOP,
         };
         Self { top, lines, color: tone_color(message.tone) }
@@ -307,8 +311,9 @@ fn paint_message(canvas: &mut dyn Canvas, message: &MessageBox) {
     }
 }
 
-fn paint_replay_view(canvas: &mut dyn Canvas, replay_view: &ReplayView) {
-    let (width, height) = (canvas.width(), canvas.height());
+fn paint_replay_view(canvas: &mut dyn Canvas, replay_view: &ReplayView, has_net: bool) {
+    let width = canvas.width();
+    let height = canvas.height() - if has_net { NET_HEIGHT } else { 0.0 };
     let share = replay_view.share(replay_view.frame);
     canvas.rect(at(40.0, height - 58.0), width - 80.0, 8.0, INK.faded(0.8));
     canvas.rect(at(40.0, height - 58.0), (width - 80.0) * share, 8.0, GOLD);

@@ -10,6 +10,7 @@ pub mod graph;
 pub mod hud;
 pub mod menus;
 pub mod pose;
+pub mod seek;
 pub mod sheet;
 pub mod sparks;
 pub mod stage;

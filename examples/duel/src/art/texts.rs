@@ -56,7 +56,8 @@ pub fn paint_pixels(raster: &mut Raster, picture: &Picture) {
         paint_sheet(raster, panel);
     }
     if let Some(replay_view) = picture.replay_view.as_ref().filter(|_| picture.panel.is_none()) {
-        let (width, height) = (raster.width(), raster.height());
+        let below = if picture.net.is_some() { 2 * graph::NET_ROWS } else { 0 };
+        let (width, height) = (raster.width(), raster.height() - below as f32);
         let share = replay_view.share(replay_view.frame);
         raster.rect(at(2.0, height - 4.0), width - 4.0, 2.0, INK.faded(0.8));
         raster.rect(at(2.0, height - 4.0), (width - 4.0) * share, 2.0, GOLD);
@@ -192,7 +193,8 @@ pub fn paint(cells: &mut Cells, picture: &Picture) {
     if let Some(replay_view) = picture.replay_view.as_ref().filter(|_| picture.panel.is_none()) {
         let state = replay_view.words();
         let text = format!(" frame {} of {}  {state} ", replay_view.frame, replay_view.frames);
-        cells.write(2, cells.rows() as i32 - 3, &text, PAPER, Some(INK));
+        let below = if picture.net.is_some() { graph::NET_ROWS } else { 0 };
+        cells.write(2, (cells.rows() - below) as i32 - 3, &text, PAPER, Some(INK));
     }
     if let Some((panel, sheet)) = &sheet {
         paint_panel(cells, panel, sheet);

@@ -4,10 +4,11 @@ use stage::Key;
 use stage::menu::{Item, Menu, Note, Value};
 use stage::pads::PadButton;
 
-use super::pages::{FOOTER, Line};
+use super::pages::Line;
 use super::{App, Choice, Setting};
 use crate::keys::Bindings;
 use crate::pad_keys::PadBindings;
+use crate::prompts::FOOTER;
 use crate::settings::{Keyset, Settings};
 
 /// A set of nine buttons that can be bound.

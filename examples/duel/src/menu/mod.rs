@@ -3,24 +3,26 @@
 //! [`App::act`] takes what the player does to the page that is open, and answers with a [`Request`] for the program: a
 //! match, a replay, or the end. What came of it goes back in with [`App::came_back`].
 
+mod guests;
 mod keys_page;
 mod pages;
 
 use std::path::PathBuf;
 
+pub use guests::Guests;
 use keys_page::Bound;
 use stage::Key;
 use stage::menu::{Act, Menu, MenuEvent, Note};
 use stage::pads::PadButton;
+use stage::sound::Levels;
 
 use crate::opponents::Opponent;
-pub use crate::prompts::PICK_FOOTER;
+pub use crate::prompts::{FOOTER, PICK_FOOTER};
 use crate::replay_list::Entry;
 use crate::settings::{BotLink, LEVELS, Settings};
-use crate::training::{Drill, Guard, Stance};
-pub use pages::FOOTER;
-pub(crate) use pages::drill_values;
+use crate::training::{Drill, Guard, Stance, Throws, WakeUp};
 use pages::{Line, build};
+pub(crate) use pages::{TRAINING_KEYS, drill_values};
 
 /// A page of the menus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +34,8 @@ pub enum Page {
     Join,
     Training,
     Replays,
+    /// One recorded match.
+    Replay,
     Help,
     Settings,
     Keys,
@@ -58,20 +62,9 @@ pub enum Request {
     Train,
     /// Plays a recorded match.
     Watch(PathBuf),
+    NameReplay(PathBuf, String),
+    DeleteReplay(PathBuf),
     Quit,
-}
-
-/// Whom a host lets in, as the menu asks it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Guests {
-    #[default]
-    Invited,
-    /// Whoever has the offer and sends an answer, without any server.
-    ByHand,
-    /// Whoever knows the address; the host is asked.
-    Asked,
-    /// Opponents of earlier matches who have the invite.
-    Known,
 }
 
 /// How a match went.
@@ -93,6 +86,8 @@ enum Setting {
     Host,
     Stance,
     Guard,
+    Throws,
+    WakeUp,
     Boxes,
     Frames,
     Inputs,
@@ -104,6 +99,8 @@ enum Setting {
     Outfit(usize),
     Delay,
     Window,
+    Rendezvous,
+    ReplayName,
 }
 
 /// The meaning of an item of a page.
@@ -114,6 +111,10 @@ enum Choice {
     /// Joins what was typed.
     Join,
     Turn(Setting),
+    /// Opens the page of the recorded match of this number.
+    Replay(usize),
+    /// Asks before a recorded match is deleted.
+    AskToDelete,
     /// Asks for a key for this button.
     Bind(usize),
     UsualKeys,
@@ -135,6 +136,8 @@ pub struct App {
     pub settings: Settings,
     open: Vec<Open>,
     replays: Vec<Entry>,
+    /// The recorded match whose page is open, its name as typed, and whether it is about to be deleted.
+    replay: Option<(Entry, String, bool)>,
     /// The opponents of earlier matches.
     opponents: Vec<Opponent>,
     /// The file of a match that was not played to its end.
@@ -161,6 +164,7 @@ impl App {
             settings,
             open: Vec::new(),
             replays: Vec::new(),
+            replay: None,
             opponents: Vec::new(),
             unfinished: None,
             host: String::new(),
@@ -189,6 +193,17 @@ impl App {
     pub fn warn(&mut self, text: impl Into<String>) {
         self.warning = Some(text.into());
         self.rebuild();
+    }
+
+    /// Tells the player once what a terminal without key releases means, and what helps.
+    pub fn tell_of_releases(&mut self) {
+        if !std::mem::replace(&mut self.settings.told_releases, true) {
+            self.is_changed = true;
+            self.warn(
+                "This terminal does not report released keys: a tap moves you for up to half a second. A window, \
+                 a gamepad, or a terminal with the kitty keyboard protocol helps.",
+            );
+        }
     }
 
     /// The device of the sound in words, or why there is none.
@@ -226,16 +241,23 @@ impl App {
         self.rebuild();
     }
 
-    /// The mute as the player left it in a match.
-    pub fn set_muted(&mut self, muted: bool) {
-        self.is_changed |= self.settings.levels.muted != muted;
-        self.settings.levels.muted = muted;
+    /// The volumes as the player left them in a match.
+    pub fn set_levels(&mut self, levels: Levels) {
+        self.is_changed |= self.settings.levels != levels;
+        self.settings.levels = levels;
         self.rebuild();
     }
 
     /// Whether the settings have been changed since this was last asked.
     pub fn take_changed(&mut self) -> bool {
         std::mem::take(&mut self.is_changed)
+    }
+
+    /// Closes the page of a recorded match that has another name or is gone.
+    pub fn leave_replay(&mut self) {
+        self.replay = None;
+        self.open.retain(|open| open.page != Page::Replay);
+        self.rebuild();
     }
 
     /// Shows how a request went. Without a report the page stays that it was done from.
@@ -283,7 +305,24 @@ impl App {
             Choice::Go(page) => self.go(page),
             Choice::Do(request) => return Some(request),
             Choice::Join | Choice::Turn(Setting::Host) => return self.join(),
+            Choice::Turn(Setting::ReplayName) => {
+                return self
+                    .replay
+                    .as_ref()
+                    .map(|(entry, name, _)| Request::NameReplay(entry.path.clone(), name.clone()));
+            }
             Choice::Turn(_) => {}
+            Choice::Replay(number) => {
+                let entry = self.replays.get(number)?.clone();
+                let name = entry.name.clone().unwrap_or_default();
+                self.replay = Some((entry, name, false));
+                self.go(Page::Replay);
+            }
+            Choice::AskToDelete => {
+                if let Some((_, _, deletes)) = &mut self.replay {
+                    *deletes = true;
+                }
+            }
             Choice::Bind(button) => self.binding = Some(button),
             Choice::UsualKeys => {
                 keys_page::reset(self);
@@ -365,6 +404,12 @@ impl App {
                 value.text().clone_into(&mut self.host);
                 return self.rebuild_but(index, value);
             }
+            Setting::ReplayName => {
+                if let Some((_, name, _)) = &mut self.replay {
+                    value.text().clone_into(name);
+                }
+                return self.rebuild_but(index, value);
+            }
             Setting::Keyset => {
                 self.player = Bound::ALL[number];
                 return self.rebuild();
@@ -385,8 +430,16 @@ impl App {
                     return self.rebuild_but(index, value);
                 }
             },
+            Setting::Rendezvous => {
+                if let Err(error) = settings.set_rendezvous(value.text()) {
+                    self.warning = Some(format!("{error}."));
+                    return self.rebuild_but(index, value);
+                }
+            }
             Setting::Stance => settings.drill.stance = Stance::ALL[number].0,
             Setting::Guard => settings.drill.guard = Guard::ALL[number].0,
+            Setting::Throws => settings.drill.throws = Throws::ALL[number].0,
+            Setting::WakeUp => settings.drill.wake_up = WakeUp::ALL[number].0,
             Setting::Boxes => settings.drill.boxes = number == 1,
             Setting::Frames => settings.drill.frames = number == 1,
             Setting::Inputs => settings.drill.inputs = number == 1,
@@ -398,7 +451,7 @@ impl App {
             Setting::Window => settings.window_frames = number as u8,
         }
         self.is_changed = true;
-        if matches!(setting, Setting::Name | Setting::Port) {
+        if matches!(setting, Setting::Name | Setting::Port | Setting::Rendezvous) {
             // The cursor stays, and a space at the end of a name, where the next word follows.
             return self.rebuild_but(index, value);
         }

@@ -8,15 +8,16 @@ use stage::sound::MAX_PERCENT;
 use super::{App, Choice, Guests, Page, Request, Setting, keys_page};
 use crate::art::figure::OUTFITS;
 use crate::play::{NAME_CHARACTERS, link_keys};
-use crate::prompts::PICK_FOOTER;
+use crate::prompts::{FOOTER, PICK_FOOTER};
+use crate::replay_list::MAX_NAME;
 use crate::settings::{BotLink, Keyset, LEVELS};
-use crate::training::{Guard, Stance};
-
-/// The keys of every menu.
-pub const FOOTER: &str = "arrows choose and change, enter picks, esc goes back";
+use crate::training::{Guard, Stance, Throws, WakeUp};
 
 /// Characters of an invite with many addresses, and some more.
 const HOST_CHARACTERS: usize = 600;
+
+/// The longest name of a machine.
+const RENDEZVOUS_CHARACTERS: usize = 255;
 
 /// The most opponents that can be joined again by one key.
 const SHOWN_OPPONENTS: usize = 4;
@@ -34,6 +35,7 @@ pub(super) fn build(app: &App, page: Page) -> (Menu, Vec<Line>) {
         Page::Join => join(app),
         Page::Training => training(app),
         Page::Replays => replays(app),
+        Page::Replay => replay(app),
         Page::Help => help(app),
         Page::Settings => settings(app),
         Page::Keys => keys_page::build(app),
@@ -171,11 +173,16 @@ fn join(app: &App) -> (Menu, Vec<Line>) {
     )
 }
 
+/// The keys of the training, besides those of a fight.
+pub(crate) const TRAINING_KEYS: &str = "F2 records the dummy, F3 plays it, F4 resets (left, right: corner)";
+
 /// The settings of the training.
-pub(crate) fn drill_values(drill: &crate::training::Drill) -> [(&'static str, Value, &'static str); 5] {
+pub(crate) fn drill_values(drill: &crate::training::Drill) -> [(&'static str, Value, &'static str); 7] {
     [
         ("Dummy", among(&Stance::ALL, drill.stance), "what the dummy does"),
         ("Blocks", among(&Guard::ALL, drill.guard), "when the dummy blocks; it guards low against low blows"),
+        ("Throws", among(&Throws::ALL, drill.throws), "whether the dummy escapes your throws, or throws you"),
+        ("Wake-up", among(&WakeUp::ALL, drill.wake_up), "what the dummy does as it gets up"),
         (
             "Hit boxes",
             Value::switch(drill.boxes),
@@ -191,8 +198,15 @@ pub(crate) fn drill_values(drill: &crate::training::Drill) -> [(&'static str, Va
 }
 
 fn training(app: &App) -> (Menu, Vec<Line>) {
-    const SETTINGS: [Setting; 5] =
-        [Setting::Stance, Setting::Guard, Setting::Boxes, Setting::Frames, Setting::Inputs];
+    const SETTINGS: [Setting; 7] = [
+        Setting::Stance,
+        Setting::Guard,
+        Setting::Throws,
+        Setting::WakeUp,
+        Setting::Boxes,
+        Setting::Frames,
+        Setting::Inputs,
+    ];
     let values = drill_values(&app.settings.drill);
     let mut lines = vec![(Choice::Do(Request::Train), Item::pick("Train"))];
     lines.extend(
@@ -202,20 +216,43 @@ fn training(app: &App) -> (Menu, Vec<Line>) {
             .map(|(setting, (label, value, hint))| turn(setting, label, value, hint)),
     );
     lines.push(back());
-    (menu("Training"), lines)
+    (menu("Training").with_notes(vec![Note::calm(TRAINING_KEYS)]), lines)
 }
 
 fn replays(app: &App) -> (Menu, Vec<Line>) {
     let words: Vec<String> = app.replays.iter().map(|entry| shown(&entry.to_string()).into_owned()).collect();
     // Items are centred: of one length, they begin in one column.
     let room = words.iter().map(|words| characters::width(words)).max().unwrap_or(0);
-    let lines = app.replays.iter().zip(words).map(|(entry, words)| {
-        (Choice::Do(Request::Watch(entry.path.clone())), Item::pick(characters::padded(&words, room)))
-    });
+    let lines = words
+        .iter()
+        .enumerate()
+        .map(|(number, words)| (Choice::Replay(number), Item::pick(characters::padded(words, room))));
     let lines: Vec<Line> = lines.chain([back()]).collect();
-    let menu = menu("Replays").with_footer("arrows choose, enter plays, esc goes back");
+    let menu = menu("Replays").with_footer("arrows choose, enter opens, esc goes back");
     let none = Note::calm("No match has been recorded yet.");
     (if app.replays.is_empty() { menu.with_notes(vec![none]) } else { menu }, lines)
+}
+
+fn replay(app: &App) -> (Menu, Vec<Line>) {
+    let Some((entry, name, deletes)) = &app.replay else { return (menu("Replay"), vec![back()]) };
+    let delete = if *deletes {
+        let sure = Item::pick("Delete it for good").with_hint("the file is removed from the disk");
+        (Choice::Do(Request::DeleteReplay(entry.path.clone())), sure)
+    } else {
+        (Choice::AskToDelete, Item::pick("Delete"))
+    };
+    let lines = vec![
+        (Choice::Do(Request::Watch(entry.path.clone())), Item::pick("Play")),
+        turn(
+            Setting::ReplayName,
+            "Name",
+            Value::Text(Field::new(name, MAX_NAME)),
+            "enter keeps the name; letters, digits, spaces, - and _",
+        ),
+        delete,
+        back(),
+    ];
+    (menu("Replay").with_notes(vec![Note::calm(shown(&entry.to_string()).into_owned())]), lines)
 }
 
 fn help(app: &App) -> (Menu, Vec<Line>) {
@@ -294,6 +331,12 @@ fn link(app: &App) -> (Menu, Vec<Line>) {
             "Rollback window",
             window,
             "frames that may be played on predictions; 0 waits for the other",
+        ),
+        turn(
+            Setting::Rendezvous,
+            "Rendezvous",
+            Value::Text(Field::new(&settings.rendezvous, RENDEZVOUS_CHARACTERS).without_spaces()),
+            "the server at which your guests find you, with a port if it is not 3479; empty for none",
         ),
         back(),
     ];

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use stage::menu::{Menu, Note, drive};
-use stage::sound::{Play, ui};
+use stage::sound::{Levels, Play, ui};
 
 use rebout::ConnectOptions;
 
@@ -79,6 +79,9 @@ pub fn flow(screen: &Screen, app: App, mut run: Run, first: Option<Request>) -> 
     let endpoint = run.endpoint.take().map(|endpoint| ((app.settings.port, app.guests), endpoint));
     run.sound.tune(screen.sound(), app.settings.levels);
     let mut flow = Flow { screen, app, run, endpoint, last: Ending::of([]) };
+    if screen.is_seen() && first.is_none() && !screen.reports_releases() {
+        flow.app.tell_of_releases();
+    }
     let mut next = first;
     loop {
         let request = match next.take() {
@@ -88,9 +91,9 @@ pub fn flow(screen: &Screen, app: App, mut run: Run, first: Option<Request>) -> 
         if request == Request::Quit || screen.is_closed() {
             break;
         }
-        let was_muted = screen.sound().levels().muted;
+        let levels = screen.sound().levels();
         let report = flow.perform(&request);
-        flow.keep_mute(was_muted);
+        flow.keep_levels(levels);
         if screen.is_closed() {
             break;
         }
@@ -182,11 +185,12 @@ impl Flow<'_> {
         }
     }
 
-    /// Keeps a mute that was switched in a match. `--mute` is for this run alone, and is not kept.
-    fn keep_mute(&mut self, was_muted: bool) {
-        let is_muted = self.screen.sound().levels().muted;
-        if is_muted != was_muted {
-            self.app.set_muted(is_muted);
+    /// Keeps volumes that were changed in a match. `--mute` is for this run alone, and is not kept.
+    fn keep_levels(&mut self, before: Levels) {
+        let now = self.screen.sound().levels();
+        if now != before {
+            let muted = if now.muted == before.muted { self.app.settings.levels.muted } else { now.muted };
+            self.app.set_levels(Levels { muted, ..now });
             self.keep();
         }
     }
@@ -241,6 +245,8 @@ impl Flow<'_> {
                 None
             }
             Request::Watch(file) => self.watch(file),
+            Request::NameReplay(file, name) => self.changed_replay(replay_list::rename(file, name)),
+            Request::DeleteReplay(file) => self.changed_replay(replay_list::delete(file)),
             Request::Quit => None,
         }
     }
@@ -404,6 +410,21 @@ impl Flow<'_> {
             train(self.screen, self.seed(), &devices, &self.name(YOU), settings.outfits, settings.drill);
         self.app.set_drill(drill);
         self.keep();
+    }
+
+    /// Goes back to the list after a recorded match was named or deleted.
+    fn changed_replay(&mut self, done: Result<(), String>) -> Option<Report> {
+        match done {
+            Ok(()) => {
+                self.app.leave_replay();
+                self.enter(Page::Replays);
+                None
+            }
+            Err(text) => {
+                let lines = vec![Note::warning(text)];
+                Some(Report { title: "Not changed".to_owned(), lines, again: None })
+            }
+        }
     }
 
     fn watch(&mut self, file: &Path) -> Option<Report> {

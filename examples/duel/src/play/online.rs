@@ -207,7 +207,8 @@ impl Match<'_> {
             self.handle_event(now);
         }
         let input = self.show.take_input();
-        let answer = if input.closed { Some(Answer::Leave) } else { self.prompts.answer(&input) };
+        let answer =
+            if input.closed { Some(Answer::Leave) } else { self.prompts.answer(&input, self.show.sound()) };
         if let Some(answer) = answer {
             self.prompts.close();
             self.pause(false);
@@ -346,7 +347,7 @@ impl Match<'_> {
             return self.machine.online.leave();
         }
         let resumes = self.link.is_none() && self.prompts.is(Question::Pause);
-        let answer = self.prompts.answer(input);
+        let answer = self.prompts.answer(input, self.show.sound());
         let says_no = match answer {
             Some(Answer::Rematch) => {
                 self.wants_rematch = true;

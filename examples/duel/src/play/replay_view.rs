@@ -8,6 +8,7 @@ use rebout::{Frame, Player, checksum};
 use super::show::{Show, leaves};
 use super::take_over::take_over;
 use super::{Ending, FRAME, FrameClock};
+use crate::art::seek;
 use crate::devices::Devices;
 use crate::picture::{Panel, Tone};
 use crate::view::Screen;
@@ -37,6 +38,7 @@ fn help() -> Panel {
             line("[ and ]", "to the mark before, to the next"),
             line("up, down", "faster, slower"),
             line("0", "back to the beginning"),
+            line("mouse", "a click on the bar goes there"),
             line("1, 2", "take over the left fighter, the right one"),
             line("esc", "leave"),
         ],
@@ -79,6 +81,11 @@ pub fn replay(
             if handle_keys(&mut viewer, &mut show, *key, (devices, start)) {
                 return ending(&viewer);
             }
+        }
+        let clicked = input.touches.iter().filter_map(|touch| seek::share_of(touch, show.net_open)).last();
+        if let Some(share) = clicked.filter(|_| !panel) {
+            let frame = (f64::from(viewer.frames()) * f64::from(share)).round();
+            jump(&mut viewer, &mut show, frame as u32);
         }
         show.panel(panel.then(help));
         show.replay_view(Some(viewer.replay_view()));
@@ -129,13 +136,17 @@ fn handle_keys(
                 if matches!(key, Key::Char('.' | ',')) {
                     viewer.playback.pause();
                 }
-                viewer.playback.seek(Frame(frame));
-                show.jump(viewer.playback.game());
-                show.frame(viewer.playback.game(), &[]);
+                jump(viewer, show, frame);
             }
         }
     }
     false
+}
+
+fn jump(viewer: &mut Viewer, show: &mut Show<'_>, frame: u32) {
+    viewer.playback.seek(Frame(frame));
+    show.jump(viewer.playback.game());
+    show.frame(viewer.playback.game(), &[]);
 }
 
 fn ending(viewer: &Viewer) -> Ending {

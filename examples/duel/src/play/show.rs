@@ -11,7 +11,7 @@ use crate::sound;
 use crate::view::{InputState, Screen};
 use games::duel::Duel;
 use stage::Key;
-use stage::sound::SoundId;
+use stage::sound::{Sound, SoundId};
 
 /// The picture as it is built up, and the screen it goes to.
 pub(super) struct Show<'a> {
@@ -107,6 +107,10 @@ impl<'a> Show<'a> {
         if !self.screen.is_seen() {
             super::print_line(text);
         }
+    }
+
+    pub(super) fn sound(&self) -> &Sound {
+        self.screen.sound()
     }
 
     pub(super) fn is_seen(&self) -> bool {

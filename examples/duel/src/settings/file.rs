@@ -13,7 +13,7 @@ use crate::art::figure::OUTFITS;
 use crate::cli;
 use crate::keys::Bindings;
 use crate::pad_keys::PadBindings;
-use crate::training::{Guard, Stance};
+use crate::training::{Guard, Stance, Throws, WakeUp};
 
 /// Why a file of settings cannot be used: the line, from 1, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ const fn entry(
     Entry { name, get, set }
 }
 
-const ENTRIES: [Entry; 22] = [
+const ENTRIES: [Entry; 25] = [
     entry("name", |it| it.name.clone(), set_name),
     entry("keys.alone", |it| keys(it, Keyset::Alone), |it, value| set_keys(it, Keyset::Alone, value)),
     entry("keys.left", |it| keys(it, Keyset::Left), |it, value| set_keys(it, Keyset::Left, value)),
@@ -78,7 +78,12 @@ const ENTRIES: [Entry; 22] = [
     entry("link.delay", delay, set_delay),
     entry("link.window", |it| it.window_frames.to_string(), set_window),
     entry("link.port", |it| it.port.to_string(), set_port),
-    entry("link.rendezvous", |it| it.rendezvous.clone(), set_rendezvous),
+    entry("link.rendezvous", |it| it.rendezvous.clone(), Settings::set_rendezvous),
+    entry(
+        "terminal.told-releases",
+        |it| named(&SWITCH, it.told_releases),
+        |it, value| set(&mut it.told_releases, &SWITCH, value),
+    ),
     entry("bot.level", |it| named(&LEVELS, it.level), |it, value| set(&mut it.level, &LEVELS, value)),
     entry(
         "bot.link",
@@ -94,6 +99,16 @@ const ENTRIES: [Entry; 22] = [
         "training.guard",
         |it| named(&Guard::ALL, it.drill.guard),
         |it, value| set(&mut it.drill.guard, &Guard::ALL, value),
+    ),
+    entry(
+        "training.throws",
+        |it| named(&Throws::ALL, it.drill.throws),
+        |it, value| set(&mut it.drill.throws, &Throws::ALL, value),
+    ),
+    entry(
+        "training.wake-up",
+        |it| named(&WakeUp::ALL, it.drill.wake_up),
+        |it, value| set(&mut it.drill.wake_up, &WakeUp::ALL, value),
     ),
     entry(
         "training.boxes",
@@ -134,15 +149,6 @@ fn set_name(settings: &mut Settings, value: &str) -> Result<(), String> {
 
 /// The longest name of a machine.
 const MAX_RENDEZVOUS: usize = 255;
-
-fn set_rendezvous(settings: &mut Settings, value: &str) -> Result<(), String> {
-    let plain = |character: char| character.is_ascii_graphic();
-    if value.len() > MAX_RENDEZVOUS || !value.chars().all(plain) {
-        return Err("a rendezvous is an address or a name, with a port if it is not 3479".to_owned());
-    }
-    value.clone_into(&mut settings.rendezvous);
-    Ok(())
-}
 
 fn keys(settings: &Settings, keyset: Keyset) -> String {
     settings.keys(keyset).to_string()
@@ -211,6 +217,16 @@ fn number(value: &str, max: u32) -> Result<u32, String> {
 }
 
 impl Settings {
+    /// Sets the rendezvous, or says what it has to be.
+    pub(crate) fn set_rendezvous(&mut self, value: &str) -> Result<(), String> {
+        let plain = |character: char| character.is_ascii_graphic();
+        if value.len() > MAX_RENDEZVOUS || !value.chars().all(plain) {
+            return Err("a rendezvous is an address or a name, with a port if it is not 3479".to_owned());
+        }
+        value.clone_into(&mut self.rendezvous);
+        Ok(())
+    }
+
     /// Reads the lines of a file; lines that are missing leave the usual values.
     ///
     /// # Errors

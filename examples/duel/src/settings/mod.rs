@@ -84,6 +84,8 @@ pub struct Settings {
     /// The gamepads of the two players.
     pub pads: [PadBindings; 2],
     pub levels: Levels,
+    /// The player was told what a terminal without key releases means.
+    pub told_releases: bool,
 }
 
 impl Default for Settings {
@@ -101,6 +103,7 @@ impl Default for Settings {
             drill: Drill::default(),
             pads: [PadBindings::USUAL, PadBindings::USUAL],
             levels: Levels::default(),
+            told_releases: false,
         }
     }
 }

@@ -21,11 +21,18 @@ pub struct MoveReport {
     pub contact: Contact,
     /// Frames that the attacker was free before the other; negative if after. `None` until both are.
     pub advantage_frames: Option<i32>,
+    /// Frames that the projectile of the move has flown so far, until it met something.
+    pub flight_frames: Option<u16>,
 }
 
 impl MoveReport {
     pub fn name(&self) -> &'static str {
-        match self.attack {
+        Self::name_of(self.attack)
+    }
+
+    /// The name of a move.
+    pub fn name_of(attack: Move) -> &'static str {
+        match attack {
             Move::StandLight => "light",
             Move::StandHeavy => "heavy",
             Move::CrouchLight => "low light",
@@ -75,6 +82,7 @@ impl Meter {
                     attack,
                     contact: Contact::Nothing,
                     advantage_frames: None,
+                    flight_frames: None,
                 });
                 self.free = [None; 2];
             }
@@ -85,6 +93,9 @@ impl Meter {
         let Some(last) = &mut self.last else { return };
         if last.advantage_frames.is_some() {
             return;
+        }
+        if let Some(projectile) = own.projectile.filter(|_| last.attack == Move::Fireball) {
+            last.flight_frames = Some(projectile.since);
         }
         match contact_of(other) {
             Contact::Nothing => {}

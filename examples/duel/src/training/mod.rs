@@ -3,14 +3,16 @@
 mod dummy;
 mod inputs;
 mod meter;
+mod tape;
 
 pub use dummy::Dummy;
 pub use inputs::{Held, Inputs};
 pub use meter::{Contact, Meter, MoveReport};
+pub use tape::Tape;
 
 use rebout::{Cues, Game, Player, fields};
 
-use games::duel::{Action, Character, Duel, FULL_HEALTH, Phase, ROUND_SECONDS};
+use games::duel::{Action, Character, Duel, FULL_HEALTH, Facing, Fx, Phase, ROUND_SECONDS, STAGE_HALF_WIDTH};
 
 /// The posture of the dummy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,11 +43,58 @@ impl Guard {
         [(Self::Never, "never"), (Self::Always, "always"), (Self::AfterHit, "after-hit")];
 }
 
+/// How the dummy answers throws.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Throws {
+    #[default]
+    Taken,
+    /// Every throw is escaped.
+    Escaped,
+    /// The dummy throws whoever stands close.
+    Thrown,
+}
+
+impl Throws {
+    pub const ALL: [(Self, &'static str); 3] =
+        [(Self::Taken, "taken"), (Self::Escaped, "escaped"), (Self::Thrown, "throws you")];
+}
+
+/// What the dummy does as it gets up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WakeUp {
+    #[default]
+    Nothing,
+    Block,
+    Light,
+    Rising,
+    Jump,
+}
+
+impl WakeUp {
+    pub const ALL: [(Self, &'static str); 5] = [
+        (Self::Nothing, "nothing"),
+        (Self::Block, "block"),
+        (Self::Light, "light"),
+        (Self::Rising, "rising strike"),
+        (Self::Jump, "jump"),
+    ];
+}
+
+/// Where both fighters are put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Middle,
+    LeftCorner,
+    RightCorner,
+}
+
 /// How a player trains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drill {
     pub stance: Stance,
     pub guard: Guard,
+    pub throws: Throws,
+    pub wake_up: WakeUp,
     /// Hit boxes are drawn.
     pub boxes: bool,
     /// The frame data of the last move is shown.
@@ -56,10 +105,20 @@ pub struct Drill {
 
 impl Default for Drill {
     fn default() -> Self {
-        Self { stance: Stance::Stand, guard: Guard::Never, boxes: true, frames: true, inputs: true }
+        Self {
+            stance: Stance::Stand,
+            guard: Guard::Never,
+            throws: Throws::Taken,
+            wake_up: WakeUp::Nothing,
+            boxes: true,
+            frames: true,
+            inputs: true,
+        }
     }
 }
 
+/// Units between the fighters in a corner.
+const GAP: i16 = 90;
 /// Frames without a blow after which the dummy is healed.
 const HEAL_FRAMES: u16 = 60;
 
@@ -76,6 +135,27 @@ impl TrainingGame {
         let mut duel = Duel::between(seed, Character::ALL);
         (duel.phase, duel.since) = (Phase::Fight, 0);
         Self { duel, calm_frames: [0; 2] }
+    }
+
+    /// Puts both fighters to a place, on their feet and healed. The fighter of the dummy is the one with its back to a corner.
+    pub fn put(&mut self, place: Place) {
+        for player in Player::BOTH {
+            self.duel.fighters[player.index()].reset(player);
+        }
+        let half = STAGE_HALF_WIDTH.to_num::<i16>();
+        let [own, other] = match place {
+            Place::Middle => return,
+            Place::LeftCorner => [GAP - half, -half],
+            Place::RightCorner => [half - GAP, half],
+        };
+        let [one, two] = &mut self.duel.fighters;
+        (one.x, two.x) = (Fx::from_num(own), Fx::from_num(other));
+        self.duel.one_is_left = place == Place::RightCorner;
+        if place == Place::LeftCorner {
+            (one.facing, two.facing) = (Facing::Left, Facing::Right);
+        } else {
+            (one.facing, two.facing) = (Facing::Right, Facing::Left);
+        }
     }
 
     fn heal(&mut self) {

@@ -11,6 +11,7 @@ use games::duel::bot::Level;
 use stage::characters::wrapped;
 use stage::menu::{Act, Edit, Field, Grid, Item, Layout, Menu, MenuEvent, Note, Value, drive};
 use stage::pads::{PadButton, PadState};
+use stage::sound::Levels;
 use stage::{InputState, Key, Stroke, Surface, Touch, TouchAct, at};
 
 fn app() -> App {
@@ -41,7 +42,14 @@ fn value(app: &App, label: &str) -> Value {
 
 fn entry(name: &str) -> Entry {
     let names = ["Ann".to_owned(), "Ben".to_owned()];
-    Entry { path: PathBuf::from(name), at_secs: 0, names, seconds: 61, result: "Ann won".to_owned() }
+    Entry {
+        path: PathBuf::from(name),
+        name: None,
+        at_secs: 0,
+        names,
+        seconds: 61,
+        result: "Ann won".to_owned(),
+    }
 }
 
 #[test]
@@ -127,7 +135,50 @@ fn pages_make_their_requests() {
     app.act(&Act::Down);
     app.act(&Act::Up);
     assert_eq!(app.act(&Act::Down), None);
-    assert_eq!(app.act(&Act::Confirm), Some(Request::Watch(PathBuf::from("old"))));
+    assert_eq!(app.act(&Act::Confirm), None);
+    assert_eq!(pick(&mut app, "Play"), Some(Request::Watch(PathBuf::from("old"))));
+}
+
+#[test]
+fn replay_is_named_and_deleted_on_its_page() {
+    let mut app = app();
+    pick(&mut app, "Replays");
+    app.set_replays(vec![entry("new"), entry("old")]);
+    assert_eq!(app.act(&Act::Confirm), None);
+    assert_eq!(app.page(), Page::Replay);
+    choose(&mut app, "Name");
+    "Final".chars().for_each(|character| drop(app.act(&Act::Type(character))));
+    let named = Request::NameReplay(PathBuf::from("new"), "Final".to_owned());
+    assert_eq!(app.act(&Act::Confirm), Some(named));
+    assert_eq!(pick(&mut app, "Delete"), None, "the player is asked first");
+    assert_eq!(pick(&mut app, "Delete it for good"), Some(Request::DeleteReplay(PathBuf::from("new"))));
+    app.leave_replay();
+    assert_eq!(app.page(), Page::Replays);
+    app.act(&Act::Confirm);
+    assert!(app.menu().expect("a page").items.iter().any(|item| item.label == "Delete"), "asked anew");
+}
+
+#[test]
+fn terminal_without_releases_is_told_once() {
+    let mut app = app();
+    app.tell_of_releases();
+    assert!(app.menu().expect("a page").notes[0].text.contains("released keys") && app.take_changed());
+    let mut again = App::new(app.settings, Page::Title);
+    again.tell_of_releases();
+    assert!(again.menu().expect("a page").notes.is_empty() && !again.take_changed());
+}
+
+#[test]
+fn rendezvous_is_set_on_the_page_of_the_link() {
+    let mut app = app();
+    pick(&mut app, "Settings");
+    pick(&mut app, "Link");
+    choose(&mut app, "Rendezvous");
+    "play.example.org".chars().for_each(|character| drop(app.act(&Act::Type(character))));
+    assert_eq!(app.settings.rendezvous, "play.example.org");
+    app.act(&Act::Type('ë'));
+    assert_eq!(app.settings.rendezvous, "play.example.org", "a name of a machine is plain");
+    assert!(app.menu().expect("a page").notes[0].is_warning && app.take_changed());
 }
 
 #[test]
@@ -261,9 +312,9 @@ fn the_volumes_are_sliders() {
 #[test]
 fn a_mute_in_a_match_is_kept_and_seen_on_the_page_of_the_sound() {
     let mut app = app();
-    app.set_muted(false);
+    app.set_levels(Levels { muted: false, ..app.settings.levels });
     assert!(!app.take_changed(), "nothing to write");
-    app.set_muted(true);
+    app.set_levels(Levels { muted: true, ..app.settings.levels });
     assert!(app.take_changed() && app.settings.levels.muted);
     pick(&mut app, "Settings");
     pick(&mut app, "Sound");
@@ -437,6 +488,7 @@ fn every_page_fits_every_size_with_the_chosen_item_in_view() {
             Page::Join,
             Page::Training,
             Page::Replays,
+            Page::Replay,
             Page::Help,
             Page::Settings,
             Page::Keys,

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+use duel::art::seek::share_of;
 use duel::picture::{Mark, Picture, ReplayView, Tone};
 use duel::replay_list::{self, Entry};
 use duel::scene::Scene;
@@ -11,6 +12,7 @@ use games::duel::identity::GAME_ID;
 use rebout::is_disruptive;
 use rebout::replay::{End, Header, Outcome, Recording, StreamRecorder, Tail, Winner};
 use rebout::{Buttons, Frame, Inputs, Player, Reason};
+use stage::{Surface, Touch, TouchAct, at};
 
 use crate::online::{Folder, duel};
 
@@ -101,7 +103,7 @@ fn a_list_tells_names_date_length_and_result() {
         let path = folder.0.join(format!("{name}.rplk"));
         std::fs::write(&path, file(&header(["Ann", ""]), end)).unwrap();
         let found = replay_list::list(&folder.0, 100).into_iter().find(|entry| entry.path == path).unwrap();
-        assert_eq!(found.to_string(), format!("2000-02-29 00:00  Ann - Player two  0:01  {result}"));
+        assert_eq!(found.to_string(), format!("2000-02-29 00:00  Ann - Player two  0:01  {result}  {name}"));
     }
     std::fs::write(folder.0.join("noise.rplk"), b"not a replay").unwrap();
     let other = Header { game_id: 7, ..header(["Ann", "Ben"]) };
@@ -126,8 +128,14 @@ fn names_in_a_file_are_shown_short_and_harmless() {
 #[test]
 fn an_entry_has_date_names_length_and_result() {
     let names = ["Ann".to_owned(), "Ben".to_owned()];
-    let entry =
-        Entry { path: PathBuf::new(), at_secs: 951_868_799, names, seconds: 61, result: "left".to_owned() };
+    let entry = Entry {
+        path: PathBuf::new(),
+        name: None,
+        at_secs: 951_868_799,
+        names,
+        seconds: 61,
+        result: "left".to_owned(),
+    };
     assert_eq!(entry.to_string(), "2000-02-29 23:59  Ann - Ben  1:01  left");
 }
 
@@ -170,4 +178,57 @@ fn marks_are_on_the_seek_bar_of_a_window_and_of_a_terminal() {
     ] {
         assert!(one.0 != other.0 && one.1 != other.1);
     }
+}
+
+#[test]
+fn replays_are_named_and_deleted_one_by_one() {
+    let folder = Folder::new("named");
+    std::fs::create_dir_all(&folder.0).unwrap();
+    let [one, two] = ["20261118-200000", "20261118-200100"].map(|name| folder.0.join(format!("{name}.rplk")));
+    let end = End { outcome: Outcome::Local, winner: Winner::Draw };
+    for path in [&one, &two] {
+        std::fs::write(path, file(&header(["Ann", "Bo"]), Some(end))).unwrap();
+    }
+    let names = || -> Vec<_> {
+        let mut names: Vec<_> = replay_list::list(&folder.0, 9).into_iter().map(|entry| entry.name).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(), [None, None], "a date is no name");
+    for (bad, why) in
+        [("", "letter"), ("12", "letter"), ("../x", "'.'"), ("a/b", "'/'"), (&"x".repeat(25), "24")]
+    {
+        let error = replay_list::rename(&one, bad).unwrap_err();
+        assert!(error.contains(why) && one.exists(), "{bad:?}: {error}");
+    }
+    replay_list::rename(&one, " The Final ").unwrap();
+    assert_eq!(names(), [None, Some("The Final".to_owned())]);
+    assert!(
+        replay_list::rename(&two, "The Final").unwrap_err().contains("another replay"),
+        "nothing is replaced"
+    );
+    assert_eq!(names().len(), 2);
+    let other = folder.0.join("notes.txt");
+    std::fs::write(&other, "not a replay").unwrap();
+    assert!(replay_list::delete(&other).is_err() && other.exists());
+    replay_list::delete(&two).unwrap();
+    assert_eq!(names(), [Some("The Final".to_owned())]);
+}
+
+#[test]
+fn click_on_the_seek_bar_goes_to_its_share() {
+    let click = |x: f32, y: f32, surface: Surface, has_net: bool| {
+        share_of(&Touch { place: at(x, y), surface, act: TouchAct::Press }, has_net)
+    };
+    assert_eq!(click(480.0, 486.0, Surface::Canvas, false), Some(0.5));
+    assert_eq!(click(0.0, 486.0, Surface::Canvas, false), Some(0.0));
+    assert_eq!(click(480.0, 300.0, Surface::Canvas, false), None, "above the bar");
+    assert_eq!(click(480.0, 486.0, Surface::Canvas, true), None, "the net graph is there");
+    assert_eq!(click(480.0, 388.0, Surface::Canvas, true), Some(0.5));
+    let cells = Surface::Cells { columns: 100, rows: 30 };
+    assert_eq!(click(50.0, 28.5, cells, false), Some(0.5));
+    assert_eq!(click(50.0, 23.5, cells, true), Some(0.5));
+    assert_eq!(click(50.0, 10.5, cells, false), None);
+    let moves = Touch { place: at(480.0, 486.0), surface: Surface::Canvas, act: TouchAct::Move };
+    assert_eq!(share_of(&moves, false), None, "a pointer that passes seeks nothing");
 }

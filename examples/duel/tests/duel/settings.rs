@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use duel::keys::Bindings;
 use duel::pad_keys::PadBindings;
 use duel::settings::{BotLink, Settings, Store, config_folder};
-use duel::training::{Drill, Guard, Stance};
+use duel::training::{Drill, Guard, Stance, Throws, WakeUp};
 use games::duel::bot::Level;
 use stage::Key;
 use stage::pads::PadButton;
@@ -29,10 +29,13 @@ fn other() -> Settings {
         window_frames: 12,
         rendezvous: "play.example.org:3480".to_owned(),
         port: 0,
+        told_releases: true,
         level: Level::Easy,
         link: BotLink::Bad,
         drill: Drill {
             stance: Stance::Jump,
+            throws: Throws::Thrown,
+            wake_up: WakeUp::Rising,
             guard: Guard::AfterHit,
             boxes: false,
             frames: false,

@@ -1,9 +1,12 @@
 //! The training: a dummy that does as it is told, and figures that are those of the rules.
 
-use duel::training::{Contact, Drill, Dummy, Guard, Inputs, Meter, MoveReport, Stance, TrainingGame};
-use games::duel::buttons::{DOWN, HEAVY, LIGHT, RIGHT, SPECIAL, THROW, UP};
+use duel::training::{
+    Contact, Drill, Dummy, Guard, Inputs, Meter, MoveReport, Place, Stance, Tape, Throws, TrainingGame,
+    WakeUp,
+};
+use games::duel::buttons::{DOWN, HEAVY, LEFT, LIGHT, RIGHT, SPECIAL, THROW, UP};
 use games::duel::moves::Move;
-use games::duel::{Action, FULL_HEALTH, Fx, Phase};
+use games::duel::{Action, FULL_HEALTH, Facing, Fx, Phase};
 use rebout::{Buttons, Cues, Game, Player};
 
 /// Brings the fighters close and answers what was measured of `buttons`, three frames each, and what the dummy took.
@@ -27,8 +30,15 @@ fn measured_at(far: i16, buttons: &[Buttons], drill: &Drill) -> (MoveReport, i16
     (*meter.last().expect("a move"), FULL_HEALTH - least)
 }
 
-const BLOCKS: Drill =
-    Drill { stance: Stance::Stand, guard: Guard::Always, boxes: false, frames: true, inputs: false };
+const BLOCKS: Drill = Drill {
+    guard: Guard::Always,
+    stance: Stance::Stand,
+    throws: Throws::Taken,
+    wake_up: WakeUp::Nothing,
+    boxes: false,
+    frames: true,
+    inputs: false,
+};
 const STANDS: Drill = Drill { guard: Guard::Never, ..BLOCKS };
 
 #[test]
@@ -134,4 +144,88 @@ fn the_inputs_are_told_with_their_frames_and_the_newest_first() {
     assert_eq!(told, [((1, -1), "L".to_owned(), 2), ((1, -1), none(), 1), ((1, 0), none(), 2)]);
     (0..100).for_each(|frame| inputs.push(if frame % 2 == 0 { UP } else { Buttons::NONE }));
     assert_eq!(inputs.iter().count(), 12);
+}
+
+/// The actions of the dummy over some frames, while the player presses `own` in the first three.
+fn dummy_actions(far: i16, own: Buttons, drill: &Drill) -> Vec<Action> {
+    let (mut game, mut dummy) = (TrainingGame::new(1), Dummy::default());
+    game.duel.fighters[0].x = Fx::from_num(-far);
+    game.duel.fighters[1].x = Fx::from_num(far);
+    let frames = (0..200).map(|frame| {
+        let own = if frame < 3 { own } else { Buttons::NONE };
+        let theirs = dummy.buttons(&game.duel, Player::Two, drill);
+        game.step([own, theirs].into(), &mut Cues::new());
+        game.duel.fighters[1].action
+    });
+    frames.collect()
+}
+
+#[test]
+fn dummy_takes_escapes_and_makes_throws() {
+    let is_down = |actions: &[Action]| actions.contains(&Action::Down);
+    assert!(is_down(&dummy_actions(20, THROW, &STANDS)));
+    let escapes = Drill { throws: Throws::Escaped, ..STANDS };
+    let actions = dummy_actions(20, THROW, &escapes);
+    assert!(actions.contains(&Action::Held) && !is_down(&actions));
+    let throws = Drill { throws: Throws::Thrown, ..STANDS };
+    assert!(dummy_actions(20, Buttons::NONE, &throws).contains(&Action::Holding));
+    assert!(!dummy_actions(100, Buttons::NONE, &throws).contains(&Action::Holding));
+}
+
+#[test]
+fn dummy_gets_up_as_it_is_told() {
+    let first_after_rise = |wake_up: WakeUp| {
+        let actions = dummy_actions(20, THROW, &Drill { wake_up, ..STANDS });
+        let risen = actions.iter().rposition(|action| *action == Action::Rise).expect("it was thrown");
+        actions[risen + 1]
+    };
+    assert_eq!(first_after_rise(WakeUp::Light), Action::Attack(Move::StandLight));
+    assert_eq!(first_after_rise(WakeUp::Rising), Action::Attack(Move::Rising));
+    assert_eq!(first_after_rise(WakeUp::Jump), Action::JumpSquat);
+    assert_eq!(first_after_rise(WakeUp::Nothing), Action::Stand);
+}
+
+#[test]
+fn tape_repeats_what_was_recorded_on_either_side() {
+    let mut tape = Tape::default();
+    tape.toggle_playing();
+    assert!(!tape.is_playing() && tape.next(Facing::Right).is_none(), "an empty tape is not played");
+    tape.toggle_recording();
+    for buttons in [RIGHT, RIGHT | LIGHT, Buttons::NONE] {
+        tape.record(buttons, Facing::Right);
+    }
+    tape.toggle_recording();
+    tape.record(HEAVY, Facing::Right);
+    tape.toggle_playing();
+    let played: Vec<_> = (0..4).map_while(|_| tape.next(Facing::Right)).collect();
+    assert_eq!(played, [RIGHT, RIGHT | LIGHT, Buttons::NONE, RIGHT]);
+    tape.rewind();
+    assert_eq!(tape.next(Facing::Left), Some(LEFT), "toward the player from the other side");
+    tape.toggle_recording();
+    (0..10_000).for_each(|_| tape.record(LIGHT, Facing::Right));
+    assert!(!tape.is_recording(), "a full tape ends the recording");
+}
+
+#[test]
+fn reset_puts_both_where_the_player_wants_them() {
+    let mut game = TrainingGame::new(1);
+    for (place, [one, two]) in
+        [(Place::Middle, [-75, 75]), (Place::LeftCorner, [-135, -225]), (Place::RightCorner, [135, 225])]
+    {
+        game.put(place);
+        game.step([Buttons::NONE; 2].into(), &mut Cues::new());
+        let [own, other] = game.duel.fighters;
+        assert_eq!((own.x, other.x), (Fx::from_num(one), Fx::from_num(two)), "{place:?}");
+        assert_eq!((own.facing, game.duel.toward(Player::One)), (own.facing, own.facing), "{place:?}");
+        assert_ne!(own.facing, other.facing, "{place:?}");
+    }
+}
+
+#[test]
+fn fireball_is_reported_with_its_flight() {
+    let (report, _) = measured_at(100, &[SPECIAL], &STANDS);
+    let flight = report.flight_frames.expect("it flew");
+    assert!((10..60).contains(&flight), "{flight}");
+    let words = duel::art::drill::line(&report);
+    assert!(words.contains(&format!("in flight {flight}")) && !words.contains("active"), "{words}");
 }
