@@ -178,8 +178,13 @@ fn present(pixels: &Pixels, texture: &mut Option<mq::Texture2D>) {
     mq::draw_texture_ex(texture, x, y, mq::WHITE, params);
 }
 
+/// A short press may begin and end between two pictures of a slow machine.
+fn is_down(codes: [mq::KeyCode; 2]) -> bool {
+    codes.into_iter().any(|code| mq::is_key_down(code) || mq::is_key_released(code))
+}
+
 fn is_alt_down() -> bool {
-    mq::is_key_down(mq::KeyCode::LeftAlt) || mq::is_key_down(mq::KeyCode::RightAlt)
+    is_down([mq::KeyCode::LeftAlt, mq::KeyCode::RightAlt])
 }
 
 /// F11 and Alt-Enter fill the screen, and give it back.
@@ -246,9 +251,6 @@ impl Repeats {
 
 fn read_strokes<P: Picture>(screen: &Screen<P>, repeats: &mut Repeats) {
     use mq::KeyCode as Code;
-    // A short press may begin and end between two pictures of a slow machine.
-    let is_down =
-        |codes: [Code; 2]| codes.into_iter().any(|code| mq::is_key_down(code) || mq::is_key_released(code));
     let commands =
         is_down([Code::LeftControl, Code::RightControl]) || is_down([Code::LeftSuper, Code::RightSuper]);
     let mut gestures = screen.gestures();

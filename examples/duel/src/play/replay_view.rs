@@ -82,7 +82,7 @@ pub fn replay(
                 return ending(&viewer);
             }
         }
-        let clicked = input.touches.iter().filter_map(|touch| seek::share_of(touch, show.net_open)).last();
+        let clicked = input.touches.iter().rev().find_map(|touch| seek::share_of(touch, show.net_open));
         if let Some(share) = clicked.filter(|_| !panel) {
             let frame = (f64::from(viewer.frames()) * f64::from(share)).round();
             jump(&mut viewer, &mut show, frame as u32);
