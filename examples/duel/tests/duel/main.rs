@@ -11,6 +11,7 @@ mod mix;
 mod online;
 mod opponents;
 mod pads;
+mod pages;
 mod replays;
 mod secrets;
 mod settings;

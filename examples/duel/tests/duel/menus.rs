@@ -14,17 +14,17 @@ use stage::pads::{PadButton, PadState};
 use stage::sound::Levels;
 use stage::{InputState, Key, Stroke, Surface, Touch, TouchAct, at};
 
-fn app() -> App {
+pub(crate) fn app() -> App {
     App::new(Settings::default(), Page::Title)
 }
 
 /// Goes down to the item of this label and picks it.
-fn pick(app: &mut App, label: &str) -> Option<Request> {
+pub(crate) fn pick(app: &mut App, label: &str) -> Option<Request> {
     choose(app, label);
     app.act(&Act::Confirm)
 }
 
-fn choose(app: &mut App, label: &str) {
+pub(crate) fn choose(app: &mut App, label: &str) {
     let count = app.menu().expect("a page").items.len();
     for _ in 0..=count {
         if app.menu().and_then(Menu::item).is_some_and(|item| item.label == label) {
@@ -40,7 +40,7 @@ fn value(app: &App, label: &str) -> Value {
     items.iter().find(|item| item.label == label).unwrap_or_else(|| panic!("no {label:?}")).value.clone()
 }
 
-fn entry(name: &str) -> Entry {
+pub(crate) fn entry(name: &str) -> Entry {
     let names = ["Ann".to_owned(), "Ben".to_owned()];
     Entry {
         path: PathBuf::from(name),
@@ -137,48 +137,6 @@ fn pages_make_their_requests() {
     assert_eq!(app.act(&Act::Down), None);
     assert_eq!(app.act(&Act::Confirm), None);
     assert_eq!(pick(&mut app, "Play"), Some(Request::Watch(PathBuf::from("old"))));
-}
-
-#[test]
-fn replay_is_named_and_deleted_on_its_page() {
-    let mut app = app();
-    pick(&mut app, "Replays");
-    app.set_replays(vec![entry("new"), entry("old")]);
-    assert_eq!(app.act(&Act::Confirm), None);
-    assert_eq!(app.page(), Page::Replay);
-    choose(&mut app, "Name");
-    "Final".chars().for_each(|character| drop(app.act(&Act::Type(character))));
-    let named = Request::NameReplay(PathBuf::from("new"), "Final".to_owned());
-    assert_eq!(app.act(&Act::Confirm), Some(named));
-    assert_eq!(pick(&mut app, "Delete"), None, "the player is asked first");
-    assert_eq!(pick(&mut app, "Delete it for good"), Some(Request::DeleteReplay(PathBuf::from("new"))));
-    app.leave_replay();
-    assert_eq!(app.page(), Page::Replays);
-    app.act(&Act::Confirm);
-    assert!(app.menu().expect("a page").items.iter().any(|item| item.label == "Delete"), "asked anew");
-}
-
-#[test]
-fn terminal_without_releases_is_told_once() {
-    let mut app = app();
-    app.tell_of_releases();
-    assert!(app.menu().expect("a page").notes[0].text.contains("released keys") && app.take_changed());
-    let mut again = App::new(app.settings, Page::Title);
-    again.tell_of_releases();
-    assert!(again.menu().expect("a page").notes.is_empty() && !again.take_changed());
-}
-
-#[test]
-fn rendezvous_is_set_on_the_page_of_the_link() {
-    let mut app = app();
-    pick(&mut app, "Settings");
-    pick(&mut app, "Link");
-    choose(&mut app, "Rendezvous");
-    "play.example.org".chars().for_each(|character| drop(app.act(&Act::Type(character))));
-    assert_eq!(app.settings.rendezvous, "play.example.org");
-    app.act(&Act::Type('ë'));
-    assert_eq!(app.settings.rendezvous, "play.example.org", "a name of a machine is plain");
-    assert!(app.menu().expect("a page").notes[0].is_warning && app.take_changed());
 }
 
 #[test]
