@@ -6,6 +6,7 @@
 mod guests;
 mod keys_page;
 mod pages;
+mod request;
 
 use std::path::PathBuf;
 
@@ -23,6 +24,7 @@ use crate::settings::{BotLink, LEVELS, Settings};
 use crate::training::{Drill, Guard, Stance, Throws, WakeUp};
 use pages::{Line, build};
 pub(crate) use pages::{TRAINING_KEYS, drill_values};
+pub use request::{Report, Request};
 
 /// A page of the menus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,36 +46,6 @@ pub enum Page {
     Link,
     /// How a match went, and what may follow.
     Result,
-}
-
-/// Something that the program is to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Request {
-    /// A match against the bot.
-    Fight,
-    /// A match of two at this keyboard.
-    Local,
-    /// Waits for a guest.
-    Host,
-    /// Joins the host of an invite or an address.
-    Join(String),
-    /// Goes back into the match of a file that was kept.
-    Rejoin(PathBuf),
-    Train,
-    /// Plays a recorded match.
-    Watch(PathBuf),
-    NameReplay(PathBuf, String),
-    DeleteReplay(PathBuf),
-    Quit,
-}
-
-/// How a match went.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
-    pub title: String,
-    pub lines: Vec<Note>,
-    /// The words for doing the same again, and the request.
-    pub again: Option<(String, Request)>,
 }
 
 /// A value that an item of a page changes.
