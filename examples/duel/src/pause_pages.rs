@@ -6,6 +6,7 @@ use stage::sound::{Levels, MAX_PERCENT, Sound};
 
 use crate::prompts::{FOOTER, PICK_FOOTER};
 use crate::training::MoveReport;
+use games::duel::Character;
 use games::duel::moves::{Level, Move};
 
 /// A page over the menu of a pause.
@@ -19,10 +20,10 @@ pub(crate) enum PausePage {
 pub(crate) const LABELS: [&str; 2] = ["Move list", "Sound"];
 
 impl PausePage {
-    /// The page of a label.
-    pub(crate) fn of(label: &str, sound: &Sound) -> Option<Self> {
+    /// The page of a label, for a player with this fighter.
+    pub(crate) fn of(label: &str, sound: &Sound, character: Character) -> Option<Self> {
         match LABELS.iter().position(|known| *known == label)? {
-            0 => Some(Self::Moves(move_list())),
+            0 => Some(Self::Moves(move_list(character))),
             _ => Some(Self::Sound(volumes(sound.levels()))),
         }
     }
@@ -43,22 +44,24 @@ impl PausePage {
     }
 }
 
-const MOVES: [(Move, &str); 9] = [
+const MOVES: [(Move, &str); 6] = [
     (Move::StandLight, "light"),
     (Move::StandHeavy, "heavy"),
     (Move::CrouchLight, "crouch + light"),
     (Move::CrouchHeavy, "crouch + heavy"),
     (Move::AirLight, "jump, light"),
     (Move::AirHeavy, "jump, heavy"),
-    (Move::Fireball, "special"),
-    (Move::Rising, "crouch + special"),
-    (Move::Throw, "throw, close up"),
 ];
 
-/// Every move with its buttons, its start-up, its damage and how it is blocked.
-fn move_list() -> Menu {
+/// Every move of a fighter with its buttons, its start-up, its damage and how it is blocked.
+fn move_list(character: Character) -> Menu {
+    let specials = [
+        (character.special(), "special"),
+        (character.low_special(), "crouch + special"),
+        (Move::Throw, "throw, close up"),
+    ];
     let line = |(attack, buttons): (Move, &str)| {
-        let data = attack.data();
+        let data = character.data(attack);
         let block = match (attack, data.level) {
             (Move::Throw, _) => "not blocked",
             (_, Level::High) => "block standing",
@@ -71,8 +74,8 @@ fn move_list() -> Menu {
             data.startup, data.damage
         ))
     };
-    Menu::new("Move list", vec![Item::pick("Back")])
-        .with_notes(MOVES.map(line).into())
+    Menu::new(format!("Moves of {}", character.name()), vec![Item::pick("Back")])
+        .with_notes(MOVES.into_iter().chain(specials).map(line).collect())
         .with_footer(PICK_FOOTER)
 }
 

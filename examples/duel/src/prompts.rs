@@ -4,6 +4,8 @@ use stage::InputState;
 use stage::menu::{Item, Menu, MenuEvent, Note, drive};
 use stage::sound::Sound;
 
+use games::duel::Character;
+
 use crate::pause_pages::{LABELS, PausePage};
 
 /// The keys of a menu in which nothing can be changed.
@@ -83,8 +85,9 @@ impl Prompts {
         page.or(self.open.as_ref().map(|(_, menu)| menu)).cloned()
     }
 
-    /// Acts on the input; an answer closes the question. The volumes of a pause are those of `sound`.
-    pub fn answer(&mut self, input: &InputState, sound: &Sound) -> Option<Answer> {
+    /// Acts on the input; an answer closes the question. The volumes of a pause are those of `sound`, and its moves those of
+    /// `character`.
+    pub fn answer(&mut self, input: &InputState, sound: &Sound, character: Character) -> Option<Answer> {
         let (question, menu) = self.open.as_mut()?;
         if let Some(page) = &mut self.page {
             if page.act(input, sound) {
@@ -94,7 +97,7 @@ impl Prompts {
         }
         let told = drive(input, menu, |menu| Some(menu), Menu::act)?;
         if let MenuEvent::Picked(item) = told {
-            self.page = PausePage::of(&menu.items[item].label, sound);
+            self.page = PausePage::of(&menu.items[item].label, sound, character);
             if self.page.is_some() {
                 return None;
             }

@@ -14,8 +14,8 @@ use duel::rules::Rules;
 use duel::words::{Players, names_by_seat};
 use duel::{picture, sound};
 use games::duel::buttons::{LEAVE, START};
-use games::duel::{Duel, Phase};
-use rebout::{Advanced, Autopsy, Buttons, Event, Finish, Now, Online, Paused, Session};
+use games::duel::{Character, Duel, Phase};
+use rebout::{Advanced, Autopsy, Buttons, Event, Finish, Now, Online, Paused, Player, Session};
 use stage::sound::Sound;
 use stage::{InputState, Key};
 
@@ -178,9 +178,16 @@ impl Fight {
         leaves(input)
     }
 
+    /// The fighter of whoever plays here.
+    fn own_character(&self) -> Character {
+        let seat = self.machine.online.local().map_or(0, Player::index);
+        self.machine.duel.fighters[seat].character
+    }
+
     fn paused(&mut self, input: &mut Input, sound: &Sound) {
         let input = input.take();
-        if let Some(answer) = self.prompts.answer(&input, sound) {
+        let own = self.own_character();
+        if let Some(answer) = self.prompts.answer(&input, sound, own) {
             self.prompts.close();
             if answer == Answer::Leave {
                 self.machine.online.leave();
@@ -270,7 +277,8 @@ impl Fight {
     /// Leaving and pausing, by all their ways.
     fn decide(&mut self, input: &InputState, decided: bool, sound: &Sound) {
         let resumes = self.bot.is_none() && self.prompts.is(Question::Pause);
-        let answer = self.prompts.answer(input, sound);
+        let own = self.own_character();
+        let answer = self.prompts.answer(input, sound, own);
         match answer {
             Some(Answer::Rematch) => self.wants_rematch = true,
             Some(Answer::GoOn) if resumes => {

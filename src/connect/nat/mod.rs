@@ -11,6 +11,7 @@
 //!
 //! | file | has |
 //! |---|---|
+//! | `config.rs` | what the owner chooses |
 //! | `layer.rs` | the way of each datagram in and out |
 //! | `work.rs` | everything that is due at a time: it runs the parts |
 //! | `endpoint.rs`, `observed.rs` | this machine: addresses, policy, random numbers; where servers have seen it |
@@ -60,6 +61,7 @@ mod carrier;
 mod channel;
 mod channels;
 mod checks;
+mod config;
 mod endpoint;
 mod fallbacks;
 mod gathering;
@@ -97,6 +99,7 @@ mod no_tunnel;
 #[cfg(not(feature = "webrtc"))]
 use no_tunnel as tunnel;
 
+pub use config::{NatConfig, RelayPolicy};
 pub use layer::NatLayer;
 pub use origin::Origin;
 #[cfg(feature = "udp")]
@@ -124,64 +127,6 @@ use tunnel::is_tunnel;
 
 /// The inner address of a guest that has not answered yet.
 const NOBODY: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
-
-/// Whether a relay may carry a match.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RelayPolicy {
-    /// Where no direct path works, and as a reserve that is kept warm.
-    #[default]
-    Allow,
-    /// Never: rather no match at all.
-    Never,
-    /// Always: the peer never learns an address of this machine. Only the rendezvous and the relay do.
-    Only,
-}
-
-/// The configuration of a [`NatTraversal`].
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct NatConfig {
-    /// The point of the system's clock that stands for time zero.
-    pub origin: Origin,
-    /// The addresses of this machine's interfaces, with the port of the socket, and those that a router forwards. Five are
-    /// used; `net::local_addresses` lists them.
-    pub addresses: Vec<SocketAddr>,
-    /// Whether a relay may carry the match.
-    pub relay: RelayPolicy,
-    /// The source of random bytes.
-    pub randomness: Randomness,
-    /// How many guests a host expects at once: one, unless something else is set. It searches for paths to eight peers at
-    /// least and to 64 at most.
-    pub guests: u8,
-    /// The STUN server that manual signalling asks for the address outside of the router. A rendezvous answers STUN too.
-    pub stun: Option<SocketAddr>,
-    /// The name of the rendezvous. The room of a host is a function of it instead of the server's address.
-    pub server_name: Option<ServerName>,
-    /// Other addresses of the rendezvous, which are asked too if the first does not answer within a second. The first that answers is
-    /// used.
-    pub other_servers: Vec<SocketAddr>,
-    /// Whether a joiner's host is a page in a browser, which is reached over a data channel alone. Needs the feature `webrtc`.
-    pub by_channel: bool,
-}
-
-impl NatConfig {
-    /// The configuration of a machine with these addresses, which may use a relay.
-    #[cfg(not(target_family = "wasm"))]
-    pub fn new(origin: impl Into<Origin>, addresses: impl IntoIterator<Item = SocketAddr>) -> Self {
-        let addresses = addresses.into_iter().map(canonical).collect();
-        Self {
-            origin: origin.into(),
-            addresses,
-            relay: RelayPolicy::Allow,
-            randomness: Randomness::System,
-            guests: 1,
-            stun: None,
-            server_name: None,
-            other_servers: Vec::new(),
-            by_channel: false,
-        }
-    }
-}
 
 /// The paths of one machine to others.
 #[derive(Debug)]

@@ -146,7 +146,7 @@ impl Match<'_> {
     /// Acts on the questions; `true` if the players leave an undecided match.
     fn decide(&mut self, input: &InputState) -> bool {
         let decided = matches!(self.duel.phase, Phase::MatchOver { .. });
-        let answer = self.prompts.answer(input, self.show.sound());
+        let answer = self.prompts.answer(input, self.show.sound(), self.duel.fighters[0].character);
         if decided {
             self.answer = self.answer.or(answer);
             if self.answer.is_none() {

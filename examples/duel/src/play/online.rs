@@ -207,8 +207,12 @@ impl Match<'_> {
             self.handle_event(now);
         }
         let input = self.show.take_input();
-        let answer =
-            if input.closed { Some(Answer::Leave) } else { self.prompts.answer(&input, self.show.sound()) };
+        let own = self.machine.duel.fighters[self.players.local.index()].character;
+        let answer = if input.closed {
+            Some(Answer::Leave)
+        } else {
+            self.prompts.answer(&input, self.show.sound(), own)
+        };
         if let Some(answer) = answer {
             self.prompts.close();
             self.pause(false);
@@ -347,7 +351,8 @@ impl Match<'_> {
             return self.machine.online.leave();
         }
         let resumes = self.link.is_none() && self.prompts.is(Question::Pause);
-        let answer = self.prompts.answer(input, self.show.sound());
+        let own = self.machine.duel.fighters[self.players.local.index()].character;
+        let answer = self.prompts.answer(input, self.show.sound(), own);
         let says_no = match answer {
             Some(Answer::Rematch) => {
                 self.wants_rematch = true;

@@ -177,7 +177,11 @@ impl Session<'_> {
                 self.reset(Place::Middle);
             }
             Some(MenuEvent::Picked(item)) => {
-                self.page = PausePage::of(&menu.items[item].label, self.show.sound());
+                self.page = PausePage::of(
+                    &menu.items[item].label,
+                    self.show.sound(),
+                    self.game.duel.fighters[0].character,
+                );
                 if self.page.is_none() {
                     self.menu = None;
                 }
