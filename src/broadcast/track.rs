@@ -102,10 +102,14 @@ impl Track {
 
     /// Writes the end of the match.
     pub(super) fn finish(&mut self, now: Time, delay: Span, end: End) {
-        if let Some(Writing::Open(mut recorder)) = self.writing.take() {
-            recorder.end(end);
-            self.writing = Some(Writing::Done(recorder.into_writer()));
-            self.note(now, delay);
+        match self.writing.take() {
+            Some(Writing::Open(mut recorder)) => {
+                recorder.end(end);
+                self.writing = Some(Writing::Done(recorder.into_writer()));
+                self.note(now, delay);
+            }
+            // A match ends once, and keeps its log.
+            written => self.writing = written,
         }
     }
 

@@ -325,3 +325,15 @@ fn config_beyond_its_limits_is_brought_within() {
     assert_eq!((usual.max_spectators, usual.delay, usual.chat), (8, Duration::ZERO, false));
     assert_eq!((usual.bits_per_second, usual.max_log_bytes), (1_000_000, 16 << 20));
 }
+
+#[test]
+fn match_that_is_ended_twice_keeps_its_log() {
+    let mut host = Host::playing(BroadcastConfig::default());
+    host.watch(10, 1, None);
+    assert!(!host.sent(10).is_empty());
+    let end = End { outcome: Outcome::Local, winner: Winner::Undecided };
+    host.0.finish(ms(20), end);
+    host.0.finish(ms(30), end);
+    host.watch(40, 2, None);
+    assert!(host.sent(40).iter().any(|(port, words)| *port == 2 && words == "head 1"));
+}
