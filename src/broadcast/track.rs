@@ -94,22 +94,31 @@ impl Track {
             self.written = len;
         }
         let is_full = self.recorder().is_some_and(|recorder| recorder.take_error().is_some());
-        if is_full && let Some(Writing::Open(recorder)) = self.writing.take() {
-            self.writing = Some(Writing::Done(recorder.into_writer()));
+        if is_full {
+            self.close();
         }
         !is_full
     }
 
+    /// Ends the log as it is, and gives back the memory that it did not need: a delayed broadcast keeps many logs.
+    pub(super) fn close(&mut self) {
+        self.writing = self.writing.take().map(|writing| match writing {
+            Writing::Open(recorder) => {
+                let mut tape = recorder.into_writer();
+                tape.bytes.shrink_to_fit();
+                Writing::Done(tape)
+            }
+            done => done,
+        });
+    }
+
     /// Writes the end of the match.
     pub(super) fn finish(&mut self, now: Time, delay: Span, end: End) {
-        match self.writing.take() {
-            Some(Writing::Open(mut recorder)) => {
-                recorder.end(end);
-                self.writing = Some(Writing::Done(recorder.into_writer()));
-                self.note(now, delay);
-            }
-            // A match ends once, and keeps its log.
-            written => self.writing = written,
+        // A match ends once, and keeps its log.
+        if let Some(Writing::Open(recorder)) = &mut self.writing {
+            recorder.end(end);
+            self.close();
+            self.note(now, delay);
         }
     }
 

@@ -68,6 +68,7 @@ impl<S: Fields> Session<S> {
 
     /// Whether the settled frame stays as it is while the other machine is gone: the frame for which a log is made. Otherwise frames
     /// that are known are stepped soon, or a countdown ends.
+    #[cfg(any(feature = "lab", feature = "seal"))]
     pub(crate) fn is_at_rest(&self) -> bool {
         if self.pause.holds(self.simulation.current()) {
             return self.pause.resumes_at().is_none();
