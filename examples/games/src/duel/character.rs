@@ -1,4 +1,13 @@
 //! The fighters that a player can choose from: a body, a speed and a move table each.
+//!
+//! The hard bot against itself, 1,000 matches of each pairing, half of them from each seat
+//! (`cargo test --release -p games --test duel -- --ignored --nocapture balance`):
+//!
+//! | first | second | won | lost | drawn |
+//! |---|---|---|---|---|
+//! | Kaito | Rai | 544 | 456 | 0 |
+//! | Kaito | Kaito | 485 | 515 | 0 |
+//! | Rai | Rai | 518 | 482 | 0 |
 
 use rebout::fields;
 
