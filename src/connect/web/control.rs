@@ -1,7 +1,7 @@
 //! Commands to the transport of a page, and news from it: how the library uses peer connections that a browser has.
 
 use super::description::Description;
-#[cfg(any(target_family = "wasm", test))]
+#[cfg(target_family = "wasm")]
 use crate::connect::rendezvous::Credentials;
 
 const OPEN: u8 = 1;
@@ -22,7 +22,7 @@ pub struct IceServer {
     pub credential: String,
 }
 
-#[cfg(any(target_family = "wasm", test))]
+#[cfg(target_family = "wasm")]
 impl IceServer {
     /// The TURN server of a rendezvous, which is a STUN server too.
     pub(crate) fn of(credentials: Credentials) -> Self {

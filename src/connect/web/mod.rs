@@ -25,13 +25,13 @@ mod signal;
 mod addr;
 #[cfg(feature = "browser")]
 mod control;
-#[cfg(all(feature = "browser", any(target_family = "wasm", test)))]
+#[cfg(all(feature = "browser", target_family = "wasm"))]
 pub(crate) mod layer;
-#[cfg(all(feature = "browser", any(target_family = "wasm", test)))]
+#[cfg(all(feature = "browser", target_family = "wasm"))]
 mod peer;
-#[cfg(all(feature = "browser", any(target_family = "wasm", test)))]
+#[cfg(all(feature = "browser", target_family = "wasm"))]
 mod standing;
-#[cfg(all(feature = "browser", any(target_family = "wasm", test)))]
+#[cfg(all(feature = "browser", target_family = "wasm"))]
 pub(crate) mod traversal;
 
 #[cfg(feature = "browser")]
