@@ -82,6 +82,9 @@ impl Paths {
 
     pub(super) fn close_room(&mut self, _: &[u8; 32]) {}
 
+    // A page keeps no ticket, so that no host of its own comes back at another address.
+    pub(super) fn forget_host(&mut self, _: SocketAddr) {}
+
     pub(super) fn offer(_: &Opening<'_>, _: &mut Seal) -> Result<(Self, Option<String>), ConnectError> {
         Err(without())
     }
