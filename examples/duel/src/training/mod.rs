@@ -75,7 +75,7 @@ impl WakeUp {
         (Self::Nothing, "nothing"),
         (Self::Block, "block"),
         (Self::Light, "light"),
-        (Self::Rising, "rising strike"),
+        (Self::Rising, "low special"),
         (Self::Jump, "jump"),
     ];
 }
