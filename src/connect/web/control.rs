@@ -42,7 +42,7 @@ impl core::fmt::Debug for IceServer {
 
 /// A command to the transport of a page, about the peer connection at the address to which it is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Command {
+pub enum ChannelCommand {
     /// Makes a new peer connection, in the place of an earlier one.
     Open {
         /// The servers for its ICE agent.
@@ -67,7 +67,7 @@ pub enum News {
     Closed,
 }
 
-impl Command {
+impl ChannelCommand {
     #[cfg(any(target_family = "wasm", test))]
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -167,16 +167,16 @@ mod tests {
             username: "1:ab".into(),
             credential: "c2VjcmV0".into(),
         };
-        let offers = Command::Open { servers: vec![server], offer: Some(example()) };
-        let opens = Command::Open { servers: Vec::new(), offer: None };
-        for command in [offers, opens, Command::Answer(example()), Command::Close] {
-            assert_eq!(Command::decode(&command.encode()), Some(command));
+        let offers = ChannelCommand::Open { servers: vec![server], offer: Some(example()) };
+        let opens = ChannelCommand::Open { servers: Vec::new(), offer: None };
+        for command in [offers, opens, ChannelCommand::Answer(example()), ChannelCommand::Close] {
+            assert_eq!(ChannelCommand::decode(&command.encode()), Some(command));
         }
         for news in [News::Local(example()), News::Opened, News::Closed] {
             assert_eq!(News::decode(&news.encode()), Some(news));
         }
         for payload in [&[0xE4, 1, 2][..], &[], &[CLOSE, 0], &[OPEN], &[OPEN, 1], &[OPENED]] {
-            assert_eq!(Command::decode(payload), None, "{payload:?}");
+            assert_eq!(ChannelCommand::decode(payload), None, "{payload:?}");
         }
         assert!(!format!("{:?}", example()).contains("0123456789"));
     }

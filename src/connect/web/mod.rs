@@ -1,13 +1,13 @@
 //! Data channels of WebRTC: what a native program and a page in a browser have in common, and the paths of a page.
 //!
 //! Two machines of which one is a page meet at the rendezvous like any others. Their signals, inside INIT, RESP and SIGNAL, are
-//! [`WebSignal`]s: the [`Description`] of a peer connection, with the fingerprint of its DTLS certificate. The invite's key
+//! signals of their own: the [`Description`] of a peer connection, with the fingerprint of its DTLS certificate. The invite's key
 //! authenticates them, so that a rendezvous cannot put itself between the two. Inside the data channel every packet is sealed
 //! as over UDP.
 //!
 //! In a page (feature `browser`) the transport is written in the page's own package. It carries datagrams to the rendezvous at
 //! [`SERVER`], one in each message of a WebSocket, and has a peer connection for each address of [`is_channel`]: the library
-//! sends a [`Command`] there, gets [`News`] from there, and every other datagram is a message of the data channel.
+//! sends a [`ChannelCommand`] there, gets [`News`] from there, and every other datagram is a message of the data channel.
 //! `docs/PATHS.md` has the bytes.
 //!
 //! | file | has |
@@ -37,7 +37,7 @@ pub(crate) mod traversal;
 #[cfg(feature = "browser")]
 pub use addr::{SERVER, is_channel};
 #[cfg(feature = "browser")]
-pub use control::{Command, IceServer, News};
+pub use control::{ChannelCommand, IceServer, News};
 pub use description::{Description, WebCandidate, WebCandidateKind};
 pub(crate) use signal::WebSignal;
 

@@ -1,6 +1,6 @@
 //! The peer connection to one other machine, as the transport of a page has it.
 
-use super::control::{Command, IceServer};
+use super::control::{ChannelCommand, IceServer};
 use super::description::Description;
 use super::signal::WebSignal;
 use crate::protocol::time::{Span, Time};
@@ -76,16 +76,16 @@ impl WebPeer {
     }
 
     /// Makes a peer connection that offers.
-    pub(super) fn offer(&mut self, now: Time, servers: &[IceServer]) -> Command {
+    pub(super) fn offer(&mut self, now: Time, servers: &[IceServer]) -> ChannelCommand {
         self.begin(now);
-        Command::Open { servers: servers.to_vec(), offer: None }
+        ChannelCommand::Open { servers: servers.to_vec(), offer: None }
     }
 
     /// Makes a peer connection that answers the offer in a signal.
-    pub(super) fn answer(&mut self, now: Time, signal: WebSignal, servers: &[IceServer]) -> Command {
+    pub(super) fn answer(&mut self, now: Time, signal: WebSignal, servers: &[IceServer]) -> ChannelCommand {
         self.begin(now);
         (self.generation, self.heard, self.has_theirs) = (signal.generation, signal.revision, true);
-        Command::Open { servers: servers.to_vec(), offer: Some(signal.description) }
+        ChannelCommand::Open { servers: servers.to_vec(), offer: Some(signal.description) }
     }
 
     fn begin(&mut self, now: Time) {
@@ -128,7 +128,7 @@ impl WebPeer {
     }
 
     /// Takes the answer to our offer. `None` if the signal is of another offer, or an answer was taken.
-    pub(super) fn take_answer(&mut self, now: Time, signal: WebSignal) -> Option<Command> {
+    pub(super) fn take_answer(&mut self, now: Time, signal: WebSignal) -> Option<ChannelCommand> {
         if signal.generation != self.generation {
             return None;
         }
@@ -137,7 +137,7 @@ impl WebPeer {
             self.state = State::Opening(now);
         }
         let is_first = !core::mem::replace(&mut self.has_theirs, true);
-        is_first.then_some(Command::Answer(signal.description))
+        is_first.then_some(ChannelCommand::Answer(signal.description))
     }
 
     /// An offer has come again, because our answer to it was lost: it is sent again.

@@ -1,7 +1,7 @@
 //! The paths of a page: it meets others at the rendezvous, and reaches each over a peer connection that its transport has.
 
 use super::addr::{SERVER, channel};
-use super::control::{Command, IceServer, News};
+use super::control::{ChannelCommand, IceServer, News};
 use super::layer::WebLayer;
 use super::peer::WebPeer;
 use super::signal::WebSignal;
@@ -111,7 +111,7 @@ impl WebTraversal {
     /// Closes every peer connection.
     pub(crate) fn close(&mut self) {
         for peer in self.peers.drain(..) {
-            self.outbox.push_back((peer.addr, Command::Close.encode()));
+            self.outbox.push_back((peer.addr, ChannelCommand::Close.encode()));
         }
     }
 
@@ -179,7 +179,7 @@ impl WebTraversal {
 
     // Internal.
 
-    fn command(&mut self, addr: SocketAddr, command: &Command) {
+    fn command(&mut self, addr: SocketAddr, command: &ChannelCommand) {
         self.outbox.push_back((addr, command.encode()));
     }
 
@@ -337,7 +337,7 @@ impl WebTraversal {
         }
         let Some(at) = self.peers.iter().position(|peer| peer.makes_room(now)) else { return false };
         let peer = self.peers.remove(at);
-        self.command(peer.addr, &Command::Close);
+        self.command(peer.addr, &ChannelCommand::Close);
         true
     }
 
@@ -387,7 +387,7 @@ impl WebTraversal {
             let (inner, addr) = (peer.inner, peer.addr);
             if host != Some(inner) && seal.idle_for(now.into(), inner).is_none() {
                 self.peers.remove(at);
-                self.command(addr, &Command::Close);
+                self.command(addr, &ChannelCommand::Close);
                 continue;
             }
             let has_keys = seal.silent_for(now.into(), inner).is_some();

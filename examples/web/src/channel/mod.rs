@@ -1,6 +1,6 @@
 //! The transport of a page: a WebSocket to the rendezvous, and a data channel to each peer.
 //!
-//! Nothing here decides: the library says by `web::Command` which peer connections there are, and gets `web::News` of them. A network
+//! Nothing here decides: the library says by `web::ChannelCommand` which peer connections there are, and gets `web::News` of them. A network
 //! that goes away shows as silence, and the WebSocket is opened again.
 
 mod inbox;
@@ -13,7 +13,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use rebout::net::{Datagrams, Received};
-use rebout::web::{Command, News, SERVER, is_channel};
+use rebout::web::{ChannelCommand, News, SERVER, is_channel};
 
 use crate::wire::Clock;
 use inbox::Inbox;
@@ -44,9 +44,9 @@ impl Channels {
         self.inbox.refused()
     }
 
-    fn obey(&mut self, addr: SocketAddr, command: Command) {
+    fn obey(&mut self, addr: SocketAddr, command: ChannelCommand) {
         match command {
-            Command::Open { servers, offer } => {
+            ChannelCommand::Open { servers, offer } => {
                 self.remove(addr);
                 if self.peers.len() >= MAX_PEERS {
                     self.remove(self.peers[0].addr());
@@ -57,12 +57,12 @@ impl Channels {
                     Err(_) => self.inbox.push(addr, News::Closed.encode()),
                 }
             }
-            Command::Answer(answer) => {
+            ChannelCommand::Answer(answer) => {
                 if let Some(peer) = self.peers.iter().find(|peer| peer.addr() == addr) {
                     peer.answer(&answer);
                 }
             }
-            Command::Close => self.remove(addr),
+            ChannelCommand::Close => self.remove(addr),
         }
     }
 
@@ -89,7 +89,7 @@ impl Datagrams for Channels {
         if to == SERVER {
             self.socket.send(datagram);
         } else if is_channel(to) {
-            match Command::decode(datagram) {
+            match ChannelCommand::decode(datagram) {
                 Some(command) => self.obey(to, command),
                 None => {
                     if let Some(peer) = self.peers.iter().find(|peer| peer.addr() == to) {
