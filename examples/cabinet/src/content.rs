@@ -4,6 +4,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::scratch::Scratch;
+
 /// The largest content that is read into memory.
 const MAX_BYTES: u64 = 256 << 20;
 
@@ -15,8 +17,8 @@ pub struct Content {
     /// Where a core looks for a BIOS.
     pub system: PathBuf,
     /// Where a core may write battery files. It is a new folder for each process, so that no file of an earlier game makes two
-    /// machines differ.
-    pub saves: PathBuf,
+    /// machines differ, and it is deleted with the last copy of the content.
+    pub saves: Arc<Scratch>,
 }
 
 impl Content {
@@ -32,10 +34,9 @@ impl Content {
         if bytes.len() as u64 > MAX_BYTES {
             return Err(format!("{} has more than {} MiB", path.display(), MAX_BYTES >> 20));
         }
-        let saves = std::env::temp_dir().join(format!("cabinet-saves-{}", std::process::id()));
-        std::fs::create_dir_all(&saves).map_err(|error| format!("{}: {error}", saves.display()))?;
-        let system = system.map_or_else(|| saves.clone(), Path::to_owned);
         let path = path.canonicalize().map_err(failed)?;
+        let saves = Arc::new(Scratch::new()?);
+        let system = system.unwrap_or_else(|| saves.path()).to_owned();
         Ok(Self { path, bytes: Arc::new(bytes), system, saves })
     }
 

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `ffi` | a core behind a safe type. Every `unsafe` block is here |
 //! | `content`, `setup` | the ROM and the folders around it; everything that is needed to load a core once more |
+//! | `scratch` | a folder for temporary files |
 //! | `machine` | a core as a game: its snapshot, with named memory |
 //! | `identity` | everything that must be alike on both machines, by name |
 //! | `probe` | a core tried in a process of its own |
@@ -26,4 +27,5 @@ pub mod pads;
 pub mod picture;
 pub mod play;
 pub mod probe;
+pub mod scratch;
 pub mod setup;

@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use crate::ffi::{CoreError, Stage};
+use crate::scratch::Scratch;
 use crate::setup::Setup;
 
 /// A core that takes longer hangs.
@@ -34,6 +35,10 @@ pub fn child(setup: &Setup) -> bool {
 /// # Errors
 /// A sentence about a core that cannot be used.
 pub fn probe(mut program: Command, patience: Option<Duration>) -> Result<(), String> {
+    // The temporary files of a child that crashes or is killed are deleted here.
+    let folder = Scratch::new()?;
+    // The names of Unix and of Windows.
+    program.env("TMPDIR", folder.path()).env("TMP", folder.path());
     let spawned = program.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let mut child = spawned.map_err(|error| format!("the core cannot be tried: {error}"))?;
     let lines = lines_of(&mut child);

@@ -3,7 +3,6 @@
 use std::ffi::{CString, c_uint, c_void};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use libloading::Library;
 
@@ -11,6 +10,7 @@ use super::abi::{API_VERSION, AvInfo, DEVICE_JOYPAD, Functions, GameInfo, Memory
 use super::environment::{Wish, environment, text};
 use super::frontend::{Entered, Frontend, Options, Phase, batch, input, poll, sample, video};
 use crate::content::Content;
+use crate::scratch::Scratch;
 
 /// The largest state that is handled.
 pub(crate) const MAX_STATE: usize = 32 << 20;
@@ -218,15 +218,13 @@ impl fmt::Debug for Core {
     }
 }
 
-/// A copy of a library in the folder of temporary files. It is deleted once the library is open, where the system allows that.
-fn copied(path: &Path) -> Result<PathBuf, CoreError> {
-    static COPIES: AtomicU32 = AtomicU32::new(0);
-    let number = COPIES.fetch_add(1, Ordering::Relaxed);
-    let name = format!("cabinet-{}-{number}{}", std::process::id(), std::env::consts::DLL_SUFFIX);
-    let copy = std::env::temp_dir().join(name);
-    let failed = |why: std::io::Error| CoreError::NotOpened { path: path.to_owned(), why: why.to_string() };
-    std::fs::copy(path, &copy).map_err(failed)?;
-    Ok(copy)
+/// Copies a library into a folder of its own.
+fn copied(path: &Path) -> Result<(Scratch, PathBuf), CoreError> {
+    let failed = |why: String| CoreError::NotOpened { path: path.to_owned(), why };
+    let folder = Scratch::new().map_err(failed)?;
+    let copy = folder.path().join("core").with_extension(std::env::consts::DLL_EXTENSION);
+    std::fs::copy(path, &copy).map_err(|why| failed(why.to_string()))?;
+    Ok((folder, copy))
 }
 
 impl Core {
@@ -241,11 +239,10 @@ impl Core {
         tell: &mut dyn FnMut(Stage),
     ) -> Result<Self, CoreError> {
         tell(Stage::Open);
-        let copy = copied(path)?;
+        let (folder, copy) = copied(path)?;
         // SAFETY: the initialisers of a core's library run here. They are foreign code that the player has asked for.
         let library = unsafe { Library::new(&copy) };
-        // A system that locks open libraries deletes it with its temporary files.
-        let _ = std::fs::remove_file(&copy);
+        drop(folder);
         let opened =
             |why: libloading::Error| CoreError::NotOpened { path: path.to_owned(), why: cause(&why) };
         let library = library.map_err(opened)?;
@@ -256,7 +253,7 @@ impl Core {
         if version != API_VERSION {
             return Err(CoreError::ApiVersion { version });
         }
-        let frontend = Box::new(Frontend::new(options, &content.system, &content.saves));
+        let frontend = Box::new(Frontend::new(options, &content.system, content.saves.path()));
         let path = CString::new(content.path.to_string_lossy().as_bytes()).unwrap_or_default();
         let facts =
             Facts { name: String::new(), version: String::new(), fps: 0.0, sample_rate: 0.0, aspect: 1.0 };

@@ -1,13 +1,13 @@
 //! `cabinet check` finds the faults that cores have, and names the address.
 
-use crate::tools::{Folder, cabinet, core, nes_core, run};
+use crate::tools::{Folder, core, nes_core, run};
 
 /// The answer of `check` about our own core with faults planted; `None` without a C compiler.
 fn checked(faults: &[&str]) -> Option<(String, Option<i32>)> {
     let folder = Folder::new(&format!("check{}", faults.join("-")));
     let rom = folder.file("rom.bin", &[7; 64]);
     let core = folder.tally("tally", faults)?;
-    let mut check = cabinet();
+    let mut check = folder.cabinet();
     check.arg("check").arg(core).arg(rom).args(["--frames", "300", "--stress", "60"]);
     Some(run(&mut check))
 }
@@ -90,7 +90,7 @@ fn bytes_that_gambatte_does_not_restore_are_found() {
     let folder = Folder::new("gambatte");
     let Some(core) = core("CABINET_GB_CORE", "gambatte") else { return };
     let rom = folder.file("pads.gb", &crate::game_boy::rom());
-    let mut check = cabinet();
+    let mut check = folder.cabinet();
     check.arg("check").arg(core).arg(rom).args(["--frames", "150", "--stress", "0"]);
     let (text, code) = run(&mut check);
     assert!(text.contains("verdict: fit for rollback with --ignore 0x") && code == Some(0), "{text}");
@@ -100,7 +100,7 @@ fn bytes_that_gambatte_does_not_restore_are_found() {
 fn turbo_counter_of_nestopia_is_found() {
     let folder = Folder::new("nestopia");
     let (Some(rom), Some(core)) = (folder.volley(), nes_core()) else { return };
-    let mut check = cabinet();
+    let mut check = folder.cabinet();
     check.arg("check").arg(core).arg(rom).args(["--frames", "150", "--stress", "0"]);
     let (text, code) = run(&mut check);
     assert!(text.contains("verdict: fit for rollback with --without y,x;") && code == Some(0), "{text}");

@@ -1,6 +1,6 @@
 //! Cores that cannot be used: a sentence for each, and the program survives.
 
-use crate::tools::{Folder, cabinet, run};
+use crate::tools::{Folder, run};
 
 #[test]
 fn core_that_cannot_be_used_gets_a_sentence() {
@@ -18,7 +18,7 @@ fn core_that_cannot_be_used_gets_a_sentence() {
         ("FAULT_NO_STATES", "Tally cannot save its state"),
     ] {
         let Some(core) = folder.tally(fault, &[fault]) else { return };
-        let (text, code) = run(cabinet().arg("check").arg(core).arg(&rom));
+        let (text, code) = run(folder.cabinet().arg("check").arg(core).arg(&rom));
         assert!(text.contains(sentence), "{fault}: {text}");
         assert_eq!(code, Some(2), "{fault}: {text}");
     }
@@ -29,7 +29,7 @@ fn core_that_hangs_is_given_up() {
     let folder = Folder::new("hang");
     let rom = folder.file("rom.bin", &[7; 64]);
     let Some(core) = folder.tally("hangs", &["FAULT_HANGS"]) else { return };
-    let mut child = cabinet();
+    let mut child = folder.cabinet();
     child.arg("probe").arg(core).arg(rom);
     let sentence = cabinet::probe::probe(child, Some(std::time::Duration::from_secs(2))).unwrap_err();
     assert!(sentence.contains("the core hung in its initialisation"), "{sentence}");
@@ -39,10 +39,10 @@ fn core_that_hangs_is_given_up() {
 fn files_that_are_no_core_or_rom_are_named() {
     let folder = Folder::new("files");
     let (rom, text) = (folder.file("rom.bin", &[7; 64]), folder.file("core.so", b"no library"));
-    let (answer, code) = run(cabinet().arg("check").arg(&text).arg(&rom));
+    let (answer, code) = run(folder.cabinet().arg("check").arg(&text).arg(&rom));
     assert!(answer.contains("core.so cannot be opened") && code == Some(2), "{answer}");
     let Some(core) = folder.tally("tally", &[]) else { return };
-    let (answer, code) = run(cabinet().arg("check").arg(&core).arg(folder.path().join("none.bin")));
+    let (answer, code) = run(folder.cabinet().arg("check").arg(&core).arg(folder.path().join("none.bin")));
     assert!(answer.contains("none.bin cannot be read") && code == Some(2), "{answer}");
 }
 
@@ -56,7 +56,7 @@ fn options_that_the_core_does_not_have_are_refused() {
         ("tally_step=9", "Tally has no option tally_step: 9; it can be 1, 2, 3"),
         ("tally_step", "an option is written KEY=VALUE"),
     ] {
-        let (text, code) = run(cabinet().arg("check").arg(&core).arg(&rom).args(["--option", option]));
+        let (text, code) = run(folder.cabinet().arg("check").arg(&core).arg(&rom).args(["--option", option]));
         assert!(text.contains(sentence) && code == Some(2), "{option}: {text}");
     }
 }
