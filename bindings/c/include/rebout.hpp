@@ -78,6 +78,9 @@ public:
     // The handle, for every function that is not repeated here.
     rebout *get() const noexcept { return handle_; }
 
+    // Gives up the handle, which the caller frees. This match cannot be used any more.
+    rebout *release() noexcept { return std::exchange(handle_, nullptr); }
+
     // Throws if a call on this handle has failed: m.check(rebout_pause(m.get())).
     void check(rebout_status status) const {
         if (status != REBOUT_STATUS_OK) {
@@ -89,10 +92,12 @@ public:
     void host(const rebout_options &options) { check(rebout_host(handle_, &options)); }
     void join(const rebout_options &options, const std::string &text) { check(rebout_join(handle_, &options, text.c_str())); }
     void offline(const rebout_options &options) { check(rebout_offline(handle_, &options)); }
+    void watch(const rebout_options &options, const std::string &text) { check(rebout_watch(handle_, &options, text.c_str())); }
+    void rejoin(const rebout_options &options, const std::string &file) { check(rebout_rejoin(handle_, &options, file.c_str())); }
     void start(const rebout_game &game) { check(rebout_start(handle_, &game)); }
 
-    rebout_turn wait() { return turn(rebout_wait); }
-    rebout_turn poll() { return turn(rebout_poll); }
+    rebout_turn wait() { return filled(rebout_wait); }
+    rebout_turn poll() { return filled(rebout_poll); }
 
     rebout_advanced advance(uint64_t input) {
         rebout_advanced advanced{};
@@ -105,23 +110,30 @@ public:
         return advanced;
     }
 
-    std::string share() const {
-        const char *text = nullptr;
-        check(rebout_share(handle_, &text));
-        return text;
+    std::string share() const { return text(rebout_share); }
+    std::string share_to_watch() const { return text(rebout_share_to_watch); }
+    // The file of a match that was cut off, for rejoin(); empty if there is none.
+    std::string unfinished(const std::string &folder) const {
+        const char *file = nullptr;
+        check(rebout_unfinished(handle_, folder.c_str(), &file));
+        return file;
     }
     void send(const std::string &bytes) {
         check(rebout_send(handle_, reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()));
     }
-    rebout_stats stats() const {
-        rebout_stats value = sized<rebout_stats>();
-        check(rebout_get_stats(handle_, &value));
-        return value;
-    }
+    rebout_stats stats() const { return filled(rebout_get_stats); }
+    // The match that is watched, and those who watch this machine.
+    rebout_watch_info watch_info() const { return filled(rebout_watch_get_info); }
+    rebout_audience audience() const { return filled(rebout_get_audience); }
 
 private:
-    rebout_turn turn(rebout_status (*call)(rebout *, rebout_turn *)) {
-        rebout_turn value = sized<rebout_turn>();
+    template <class T> T filled(rebout_status (*call)(rebout *, T *)) const {
+        T value = sized<T>();
+        check(call(handle_, &value));
+        return value;
+    }
+    std::string text(rebout_status (*call)(rebout *, const char **)) const {
+        const char *value = nullptr;
         check(call(handle_, &value));
         return value;
     }

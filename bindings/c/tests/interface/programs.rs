@@ -122,6 +122,10 @@ fn check(prefix: &[&str], out: &Path) {
     let (text, code) = run("hpp", &[]);
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("is neither an invite") && text.contains("60 to 30 in frame 60"), "{text}");
+    let (text, code) = run("rejoin", &[out.to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("frame 180, ") && text.contains("spectator: frame 180, "), "{text}");
+    assert!(!text.contains(" 0 checksums") && text.contains("; 1 watched"), "{text}");
     let (text, code) = run("engine", &[]);
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("The match is over."), "{text}");
