@@ -61,7 +61,7 @@ fn run<G: Game>(bundle: &Bundle, mut game: G) -> Option<(Rerun, BTreeMap<String,
 
 fn main() -> ExitCode {
     signals::end_on_closed_pipe();
-    let args = Args::parse();
+    let args: Args = signals::arguments();
     let mut out = String::new();
     let done = read(&args).and_then(|bundle| examine(&bundle, args.game.as_deref(), args.all, &mut out));
     print!("{out}");

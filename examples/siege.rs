@@ -151,7 +151,7 @@ fn siege(args: &Args) -> Result<(), Box<dyn Error>> {
 
 fn main() -> ExitCode {
     signals::end_on_closed_pipe();
-    match siege(&Args::parse()) {
+    match siege(&signals::arguments()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("siege: {error}");

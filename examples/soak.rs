@@ -76,7 +76,7 @@ fn print(sample: &Sample, began: Instant) {
 
 fn main() -> ExitCode {
     signals::end_on_closed_pipe();
-    let args = Args::parse();
+    let args: Args = signals::arguments();
     let Some(link) = link(&args.link) else {
         eprintln!("soak: no link is called {:?}; use clean or lossy", args.link);
         return ExitCode::from(2);

@@ -113,10 +113,7 @@ fn link(name: &str) -> Result<LinkConfig, String> {
 
 fn main() -> ExitCode {
     signals::listen();
-    let args = match Args::try_parse() {
-        Ok(args) => args,
-        Err(error) => return usage(&error),
-    };
+    let args: Args = signals::arguments();
     let result = match args.role {
         Role::Serve { bind, rendezvous, bare, seconds, timeout, per_source, json } => {
             let service = Service { seconds, timeout, per_source, json };
@@ -139,17 +136,6 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// Help and the version as they are, and what is wrong with the arguments after the name of the program.
-fn usage(error: &clap::Error) -> ExitCode {
-    let text = error.to_string();
-    if !error.use_stderr() {
-        let _ = write!(std::io::stdout(), "{text}");
-        return ExitCode::SUCCESS;
-    }
-    let _ = write!(std::io::stderr(), "arena: {}", text.strip_prefix("error: ").unwrap_or(&text));
-    ExitCode::from(2)
 }
 
 /// Random bits of the operating system, by way of the seeds of the standard library's hasher.

@@ -16,7 +16,6 @@ mod report;
 mod starved;
 
 use clap::Parser;
-use clap::error::ErrorKind;
 use report::{Row, report};
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
@@ -79,20 +78,7 @@ impl Args {
 }
 
 fn main() -> ExitCode {
-    let args = match Args::try_parse() {
-        Ok(args) => args,
-        Err(told) if matches!(told.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
-            let _ = write!(io::stdout(), "{told}");
-            return ExitCode::SUCCESS;
-        }
-        Err(error) => {
-            // The first line says what is wrong; the rest is about how to ask for help.
-            let text = error.to_string();
-            let _ =
-                writeln!(io::stderr(), "netlab: {}", text.lines().next().unwrap_or("error: bad arguments"));
-            return ExitCode::from(2);
-        }
-    };
+    let args: Args = signals::arguments();
     let mut out = BufWriter::new(io::stdout().lock());
     let shown = match (args.far, args.starved) {
         (true, _) => far::report(&mut out),

@@ -78,7 +78,7 @@ struct Args {
 }
 
 fn main() -> ExitCode {
-    match serve(&Args::parse()) {
+    match serve(&signals::arguments()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "rendezvous: {error}");

@@ -125,7 +125,7 @@ fn refused(path: &Path, reason: &dyn Display) -> Failure {
 
 fn main() -> ExitCode {
     let mut out = BufWriter::new(io::stdout().lock());
-    let result = run(Cli::parse().command, &mut out);
+    let result = run(signals::arguments::<Cli>().command, &mut out);
     let (code, reason) = match result.and_then(|()| Ok(out.flush()?)) {
         Ok(()) => return ExitCode::SUCCESS,
         // Whoever reads this has seen enough: `replay export FILE | head -1`.

@@ -123,7 +123,7 @@ impl Received {
 }
 
 fn main() -> ExitCode {
-    match run(&Cli::parse()) {
+    match run(&signals::arguments()) {
         Ok(line) => {
             say(&line);
             ExitCode::SUCCESS

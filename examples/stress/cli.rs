@@ -135,14 +135,14 @@ struct Happening {
 impl Args {
     /// The arguments of the program, which ends if they make no sense.
     pub(crate) fn of_program() -> Self {
-        let args = Self::parse();
+        let args: Self = signals::arguments();
         let conditions = args.conditions();
         if conditions.has(Condition::Relayed)
             && !args.drawn
             && let Some(other) = conditions.iter().find(|one| one.excludes_relays())
         {
             let why = format!("--relayed and --{} do not go together in one match", other.name());
-            Self::command().error(ErrorKind::ArgumentConflict, why).exit();
+            signals::refuse::<Self>(&Self::command().error(ErrorKind::ArgumentConflict, why));
         }
         args
     }

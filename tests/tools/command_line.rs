@@ -28,13 +28,20 @@ fn every_tool_tells_its_version() {
 
 #[test]
 fn every_error_begins_with_the_name_of_its_tool() {
-    let errors: [(&str, &[&str]); 3] =
-        [("inspect", &["xyz"]), ("playground", &["fly"]), ("soak", &["--link", "wet string"])];
+    let errors: [(&str, &[&str]); 6] = [
+        ("inspect", &["xyz"]),
+        ("playground", &["fly"]),
+        ("soak", &["--link", "wet string"]),
+        ("stress", &["--matches", "many"]),
+        ("netlab", &["--loss", "much"]),
+        ("replay", &["sing"]),
+    ];
     for (tool, args) in errors {
         let output = Command::new(program(tool)).args(args).stdin(Stdio::null()).output().unwrap();
         assert!(!output.status.success(), "{tool}: {output:?}");
         let error = String::from_utf8(output.stderr).unwrap();
         assert!(error.starts_with(&format!("{tool}: ")), "{error}");
+        assert!(!error.contains("in string") && !error.contains("literal"), "{error}");
     }
 }
 

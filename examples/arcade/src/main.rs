@@ -18,7 +18,6 @@ use arcade::play::{
 use arcade::scene::Scene;
 use arcade::title::{Request, Title};
 use arcade::{art, keys};
-use clap::Parser;
 use rebout::authority::OverReason;
 use rebout::lab::link::LinkConfig;
 use rebout::{ConnectError, Connection};
@@ -31,10 +30,7 @@ const UNUSABLE: u8 = 2;
 const BOT_RETURNS_AFTER: Duration = Duration::from_millis(300);
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => return usage(&error),
-    };
+    let cli: Cli = signals::arguments();
     let done = match cli.command {
         None => alone(&cli.alone),
         Some(Command::Serve { wire, bind, access, seconds, timeout, per_source, seed, json }) => {
@@ -60,17 +56,6 @@ fn main() -> ExitCode {
             if unusable { UNUSABLE.into() } else { ExitCode::FAILURE }
         }
     }
-}
-
-/// Help and the version as they are, and what is wrong with the arguments after the name of the program.
-fn usage(error: &clap::Error) -> ExitCode {
-    let text = error.to_string();
-    if !error.use_stderr() {
-        let _ = write!(std::io::stdout(), "{text}");
-        return ExitCode::SUCCESS;
-    }
-    let _ = write!(std::io::stderr(), "arcade: {}", text.strip_prefix("error: ").unwrap_or(&text));
-    UNUSABLE.into()
 }
 
 /// The title, until the player quits; a program or a bot has no use for it.

@@ -12,7 +12,7 @@ use cabinet::machine::Machine;
 use cabinet::play::{self, Ending, Hands, Role, Screen, Terms};
 use cabinet::probe;
 use cabinet::setup::Setup;
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 use rebout::lab::link::{Chance, LinkConfig};
 use rebout::lab::relay::Relay;
 use rebout::replay::Recording;
@@ -20,7 +20,7 @@ use rebout::{BroadcastConfig, ConnectOptions, Invite, Online, Options, Watch};
 use stage::{Key, Kind, Role as KeyRole};
 
 fn main() -> ExitCode {
-    match run(Cli::parse_from(arguments()).command) {
+    match run(signals::arguments_of::<Cli>(arguments()).command) {
         Ok(code) => ExitCode::from(code),
         Err(sentence) => {
             eprintln!("{sentence}");

@@ -7,8 +7,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::Parser;
-
 use duel::cli::{self, Cli, Command, Solo};
 use duel::devices::Devices;
 use duel::keys::Bindings;
@@ -27,8 +25,7 @@ use rebout::{ConnectOptions, Connection};
 use stage::{BackgroundTask, characters};
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match run(cli) {
+    match run(signals::arguments()) {
         Ok(ending) => {
             ending.lines.iter().for_each(|line| print_line(line));
             ending.code.into()

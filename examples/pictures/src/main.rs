@@ -31,7 +31,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = signals::arguments::<Cli>();
     let done = match &cli.sheets {
         Some(folder) => sheets::draw(folder),
         None => retake(&cli.pages),

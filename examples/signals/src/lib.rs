@@ -1,9 +1,13 @@
 //! Signals: a request from outside to stop, by Ctrl-C in the terminal that a program was started from or by a plain `kill`, and
-//! a pause by Ctrl-Z; and a closed pipe.
+//! a pause by Ctrl-Z; a closed pipe; and the arguments of a program.
 //!
 //! A terminal view reads Ctrl-C as a key. For every other case there is the signal: whoever plays against us should then be
 //! told that we left instead of waiting for a time-out, and a server tells its counts. The standard library cannot catch signals, so its C
 //! library is asked directly: a handler that sets one flag needs no crate.
+
+mod arguments;
+
+pub use arguments::{arguments, arguments_of, refuse};
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
