@@ -97,6 +97,12 @@ impl Received {
         Ok(())
     }
 
+    /// Whether the end of the match is among the bytes so far.
+    fn has_end(&self) -> bool {
+        let recording = self.viewer.as_ref().map(Viewer::recording).or(self.other.as_ref());
+        recording.is_some_and(|recording| recording.end().is_some())
+    }
+
     /// The result, once the match is whole. The error names the first checksum that differs.
     fn result(&mut self, now: Duration) -> Result<String, String> {
         let Some(viewer) = &mut self.viewer else {
@@ -171,13 +177,15 @@ fn run(cli: &Cli) -> Result<String, (u8, String)> {
             told = progress;
         }
         let serves = watch.served().is_some_and(|stats| stats.spectators > 0);
-        if state == Watching::Complete && !serves {
+        // The broadcast may end between two looks at its state: the match is whole then, although the state does not say so.
+        let is_whole = state == Watching::Complete || state.is_over() && received.has_end();
+        if is_whole && !serves {
             let line = received.result(now).map_err(|why| (1, why))?;
             watch.close().map_err(failed)?;
             return Ok(line);
         }
         let is_silent = state == Watching::Silent && next < cli.invites.len();
-        if state.is_over() || is_silent {
+        if state.is_over() && !is_whole || is_silent {
             let Some(invite) = cli.invites.get(next) else { return Err((1, state.to_string())) };
             say(&format_args!("asking another broadcast: {state}"));
             watch.ask_another(&options(cli), invite).map_err(|error| bad(&error))?;
