@@ -21,7 +21,7 @@ use crate::opponents::Opponent;
 pub use crate::prompts::{FOOTER, PICK_FOOTER};
 use crate::replay_list::Entry;
 use crate::settings::{BotLink, LEVELS, Settings};
-use crate::training::{Drill, Guard, Stance, Throws, WakeUp};
+use crate::training::{Drill, FIGHTERS, Guard, Stance, Throws, WakeUp};
 use pages::{Line, build};
 pub(crate) use pages::{TRAINING_KEYS, drill_values};
 pub use request::{Report, Request};
@@ -56,6 +56,8 @@ enum Setting {
     Guests,
     Port,
     Host,
+    /// The fighter of a seat in the training.
+    Fighter(usize),
     Stance,
     Guard,
     Throws,
@@ -408,6 +410,7 @@ impl App {
                     return self.rebuild_but(index, value);
                 }
             }
+            Setting::Fighter(seat) => settings.drill.fighters[seat] = FIGHTERS[number].0,
             Setting::Stance => settings.drill.stance = Stance::ALL[number].0,
             Setting::Guard => settings.drill.guard = Guard::ALL[number].0,
             Setting::Throws => settings.drill.throws = Throws::ALL[number].0,

@@ -11,7 +11,7 @@ use crate::play::{NAME_CHARACTERS, link_keys};
 use crate::prompts::{FOOTER, PICK_FOOTER};
 use crate::replay_list::MAX_NAME;
 use crate::settings::{BotLink, Keyset, LEVELS};
-use crate::training::{Guard, Stance, Throws, WakeUp};
+use crate::training::{FIGHTERS, Guard, Stance, Throws, WakeUp};
 
 /// Characters of an invite with many addresses, and some more.
 const HOST_CHARACTERS: usize = 600;
@@ -177,8 +177,10 @@ fn join(app: &App) -> (Menu, Vec<Line>) {
 pub(crate) const TRAINING_KEYS: &str = "F2 records the dummy, F3 plays it, F4 resets (left, right: corner)";
 
 /// The settings of the training.
-pub(crate) fn drill_values(drill: &crate::training::Drill) -> [(&'static str, Value, &'static str); 7] {
+pub(crate) fn drill_values(drill: &crate::training::Drill) -> [(&'static str, Value, &'static str); 9] {
     [
+        ("Fighter", among(&FIGHTERS, drill.fighters[0]), "whom you train"),
+        ("Against", among(&FIGHTERS, drill.fighters[1]), "the fighter of the dummy"),
         ("Dummy", among(&Stance::ALL, drill.stance), "what the dummy does"),
         ("Blocks", among(&Guard::ALL, drill.guard), "when the dummy blocks; it guards low against low blows"),
         ("Throws", among(&Throws::ALL, drill.throws), "whether the dummy escapes your throws, or throws you"),
@@ -198,7 +200,9 @@ pub(crate) fn drill_values(drill: &crate::training::Drill) -> [(&'static str, Va
 }
 
 fn training(app: &App) -> (Menu, Vec<Line>) {
-    const SETTINGS: [Setting; 7] = [
+    const SETTINGS: [Setting; 9] = [
+        Setting::Fighter(0),
+        Setting::Fighter(1),
         Setting::Stance,
         Setting::Guard,
         Setting::Throws,

@@ -28,8 +28,8 @@ pub enum Role {
     Host { addresses: Vec<IpAddr>, port: u16, admits: Admits, spectators: Option<BroadcastConfig> },
     /// By its invite, its offer or its address.
     Join,
-    /// It is on this machine, behind a link that is bad on purpose.
-    Bot,
+    /// It is on this machine, behind a link that is bad on purpose; the match has this seed.
+    Bot { seed: u32 },
 }
 
 impl Role {
@@ -58,7 +58,7 @@ impl Role {
                 matches!(admits, Admits::ByHand { .. } | Admits::Invited { rendezvous: Some(_) })
             }
             Self::Join => true,
-            Self::Bot => false,
+            Self::Bot { .. } => false,
         }
     }
 
@@ -82,7 +82,9 @@ impl Role {
             Self::Host { addresses, port, admits, .. } => ("Waiting", host_lines(addresses, *port, admits)),
             Self::Join if share.is_empty() => ("Joining", Vec::new()),
             Self::Join => ("Your answer", by_hand::answer_panel(share)),
-            Self::Bot => ("Get ready", vec![(String::new(), "measuring the link to the bot".to_owned())]),
+            Self::Bot { .. } => {
+                ("Get ready", vec![(String::new(), "measuring the link to the bot".to_owned())])
+            }
         };
         let footer = match self.copied(share) {
             Some(what) if self.wants_answer() => format!("c copies the {what}, {PASTES}, esc leaves"),
@@ -125,7 +127,7 @@ impl Role {
                 share,
                 "The match begins when the host has pasted it.".to_owned(),
             ],
-            Self::Bot => Vec::new(),
+            Self::Bot { .. } => Vec::new(),
         }
     }
 }
@@ -209,7 +211,9 @@ pub(super) fn meet(
     outfits: [usize; 2],
     opponents: &Opponents,
 ) -> Result<Option<u32>, Failure> {
-    let mut attract = AttractMode::new(screen, 7, names.clone());
+    // The seed picks the light: before a match against the bot it is the light of its first round.
+    let seed = if let Role::Bot { seed } = role { *seed } else { 7 };
+    let mut attract = AttractMode::new(screen, seed, names.clone());
     attract.show.set_outfits(outfits);
     let (mut told, mut wants_answer) = (String::new(), role.wants_answer());
     let mut pasting = Pasting::default();

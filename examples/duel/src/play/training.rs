@@ -12,7 +12,7 @@ use crate::menu::{FOOTER, TRAINING_KEYS, drill_values};
 use crate::pause_pages::{LABELS, PausePage};
 use crate::picture::{DrillView, Tone};
 use crate::training::{
-    Drill, Dummy, Guard, Inputs, Meter, Place, Stance, Tape, Throws, TrainingGame, WakeUp,
+    Drill, Dummy, FIGHTERS, Guard, Inputs, Meter, Place, Stance, Tape, Throws, TrainingGame, WakeUp,
 };
 use crate::view::{InputState, Screen};
 use games::duel::buttons::{LEFT, RIGHT};
@@ -48,7 +48,7 @@ pub(super) fn train(
     outfits: [usize; 2],
     drill: Drill,
 ) -> Drill {
-    let game = TrainingGame::new(seed);
+    let game = TrainingGame::new(seed, drill.fighters);
     let names = [name.to_owned(), "Dummy".to_owned()];
     let mut session = Session {
         engine: Rollback::new(EngineConfig::default(), &game),
@@ -150,6 +150,16 @@ impl Session<'_> {
         self.show.jump(&self.game.duel);
     }
 
+    /// Puts other fighters on the stage, if the player has chosen some. A recording of the dummy stays.
+    fn change_fighters(&mut self) {
+        let fighters = &mut self.game.duel.fighters;
+        if [fighters[0].character, fighters[1].character] != self.drill.fighters {
+            fighters[0].character = self.drill.fighters[0];
+            fighters[1].character = self.drill.fighters[1];
+            self.reset(Place::Middle);
+        }
+    }
+
     /// Acts on the menu of the pause, which has the settings of the training; `true` if the player leaves.
     fn handle_keys(&mut self, input: &InputState) -> bool {
         if let Some(page) = &mut self.page {
@@ -170,7 +180,10 @@ impl Session<'_> {
         let told = drive(input, menu, |menu| Some(menu), Menu::act);
         match told {
             None => {}
-            Some(MenuEvent::Changed(_)) => self.drill = drill_of(menu),
+            Some(MenuEvent::Changed(_)) => {
+                self.drill = drill_of(menu);
+                self.change_fighters();
+            }
             Some(MenuEvent::Picked(item)) if item == leave => return true,
             Some(MenuEvent::Picked(item)) if item == restart => {
                 self.menu = None;
@@ -212,12 +225,13 @@ fn pause(drill: &Drill) -> Menu {
 fn drill_of(menu: &Menu) -> Drill {
     let number = |item: usize| menu.items[item].value.number();
     Drill {
-        stance: Stance::ALL[number(1)].0,
-        guard: Guard::ALL[number(2)].0,
-        throws: Throws::ALL[number(3)].0,
-        wake_up: WakeUp::ALL[number(4)].0,
-        boxes: number(5) == 1,
-        frames: number(6) == 1,
-        inputs: number(7) == 1,
+        fighters: [FIGHTERS[number(1)].0, FIGHTERS[number(2)].0],
+        stance: Stance::ALL[number(3)].0,
+        guard: Guard::ALL[number(4)].0,
+        throws: Throws::ALL[number(5)].0,
+        wake_up: WakeUp::ALL[number(6)].0,
+        boxes: number(7) == 1,
+        frames: number(8) == 1,
+        inputs: number(9) == 1,
     }
 }

@@ -36,7 +36,7 @@ pub fn against_bot(screen: &Screen, game: BotMatch) -> Result<Ending, Failure> {
     allow_long_pauses(&mut config);
     let bot = Bot::new(game.seed ^ 0xB07, game.level);
     let opponent = Opponent::start(config, Player::Two, bot, theirs.rules, game.link, false, None)?;
-    let opened = (opponent.join(false)?, Role::Bot);
+    let opened = (opponent.join(false)?, Role::Bot { seed: game.seed });
     let ending = online(screen, game.seat, opened, Some(opponent.link()));
     // Its report of the match repeats ours, and is dropped.
     let _ = opponent.finish(true);

@@ -13,7 +13,7 @@ use crate::art::figure::OUTFITS;
 use crate::cli;
 use crate::keys::Bindings;
 use crate::pad_keys::PadBindings;
-use crate::training::{Guard, Stance, Throws, WakeUp};
+use crate::training::{FIGHTERS, Guard, Stance, Throws, WakeUp};
 
 /// Why a file of settings cannot be used: the line, from 1, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ const fn entry(
     Entry { name, get, set }
 }
 
-const ENTRIES: [Entry; 25] = [
+const ENTRIES: [Entry; 27] = [
     entry("name", |it| it.name.clone(), set_name),
     entry("keys.alone", |it| keys(it, Keyset::Alone), |it, value| set_keys(it, Keyset::Alone, value)),
     entry("keys.left", |it| keys(it, Keyset::Left), |it, value| set_keys(it, Keyset::Left, value)),
@@ -89,6 +89,16 @@ const ENTRIES: [Entry; 25] = [
         "bot.link",
         |it| named(&BotLink::ALL, it.link),
         |it, value| set(&mut it.link, &BotLink::ALL, value),
+    ),
+    entry(
+        "training.fighter",
+        |it| named(&FIGHTERS, it.drill.fighters[0]),
+        |it, value| set(&mut it.drill.fighters[0], &FIGHTERS, value),
+    ),
+    entry(
+        "training.dummy",
+        |it| named(&FIGHTERS, it.drill.fighters[1]),
+        |it, value| set(&mut it.drill.fighters[1], &FIGHTERS, value),
     ),
     entry(
         "training.stance",

@@ -88,9 +88,15 @@ pub enum Place {
     RightCorner,
 }
 
+/// The fighters by the names of the menu.
+pub const FIGHTERS: [(Character, &str); 2] =
+    [(Character::Kaito, Character::Kaito.name()), (Character::Rai, Character::Rai.name())];
+
 /// How a player trains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drill {
+    /// The fighters of the player and of the dummy.
+    pub fighters: [Character; 2],
     pub stance: Stance,
     pub guard: Guard,
     pub throws: Throws,
@@ -106,6 +112,7 @@ pub struct Drill {
 impl Default for Drill {
     fn default() -> Self {
         Self {
+            fighters: Character::ALL,
             stance: Stance::Stand,
             guard: Guard::Never,
             throws: Throws::Taken,
@@ -131,8 +138,8 @@ pub struct TrainingGame {
 fields!(TrainingGame { duel, calm_frames });
 
 impl TrainingGame {
-    pub fn new(seed: u32) -> Self {
-        let mut duel = Duel::between(seed, Character::ALL);
+    pub fn new(seed: u32, fighters: [Character; 2]) -> Self {
+        let mut duel = Duel::between(seed, fighters);
         (duel.phase, duel.since) = (Phase::Fight, 0);
         Self { duel, calm_frames: [0; 2] }
     }
@@ -142,6 +149,7 @@ impl TrainingGame {
         for player in Player::BOTH {
             self.duel.fighters[player.index()].reset(player);
         }
+        self.duel.one_is_left = place != Place::LeftCorner;
         let half = STAGE_HALF_WIDTH.to_num::<i16>();
         let [own, other] = match place {
             Place::Middle => return,
@@ -150,7 +158,6 @@ impl TrainingGame {
         };
         let [one, two] = &mut self.duel.fighters;
         (one.x, two.x) = (Fx::from_num(own), Fx::from_num(other));
-        self.duel.one_is_left = place == Place::RightCorner;
         if place == Place::LeftCorner {
             (one.facing, two.facing) = (Facing::Left, Facing::Right);
         } else {

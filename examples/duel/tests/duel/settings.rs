@@ -7,6 +7,7 @@ use duel::keys::Bindings;
 use duel::pad_keys::PadBindings;
 use duel::settings::{BotLink, Settings, Store, config_folder};
 use duel::training::{Drill, Guard, Stance, Throws, WakeUp};
+use games::duel::Character;
 use games::duel::bot::Level;
 use stage::Key;
 use stage::pads::PadButton;
@@ -33,6 +34,7 @@ fn other() -> Settings {
         level: Level::Easy,
         link: BotLink::Bad,
         drill: Drill {
+            fighters: [Character::Rai, Character::Rai],
             stance: Stance::Jump,
             throws: Throws::Thrown,
             wake_up: WakeUp::Rising,

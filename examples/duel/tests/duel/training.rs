@@ -6,7 +6,7 @@ use duel::training::{
 };
 use games::duel::buttons::{DOWN, HEAVY, LEFT, LIGHT, RIGHT, SPECIAL, THROW, UP};
 use games::duel::moves::Move;
-use games::duel::{Action, FULL_HEALTH, Facing, Fx, Phase};
+use games::duel::{Action, Character, FULL_HEALTH, Facing, Fx, Phase};
 use rebout::{Buttons, Cues, Game, Player};
 
 /// Brings the fighters close and answers what was measured of `buttons`, three frames each, and what the dummy took.
@@ -16,7 +16,8 @@ fn measured(buttons: &[Buttons], drill: &Drill) -> (MoveReport, i16) {
 
 /// The same from this far from the middle.
 fn measured_at(far: i16, buttons: &[Buttons], drill: &Drill) -> (MoveReport, i16) {
-    let (mut game, mut dummy, mut meter) = (TrainingGame::new(1), Dummy::default(), Meter::default());
+    let (mut game, mut dummy, mut meter) =
+        (TrainingGame::new(1, Character::ALL), Dummy::default(), Meter::default());
     game.duel.fighters[0].x = Fx::from_num(-far);
     game.duel.fighters[1].x = Fx::from_num(far);
     let mut least = FULL_HEALTH;
@@ -31,6 +32,7 @@ fn measured_at(far: i16, buttons: &[Buttons], drill: &Drill) -> (MoveReport, i16
 }
 
 const BLOCKS: Drill = Drill {
+    fighters: Character::ALL,
     guard: Guard::Always,
     stance: Stance::Stand,
     throws: Throws::Taken,
@@ -45,7 +47,7 @@ const STANDS: Drill = Drill { guard: Guard::Never, ..BLOCKS };
 fn the_advantage_on_the_ground_is_that_of_the_table() {
     let moves = [(LIGHT, Move::StandLight), (HEAVY, Move::StandHeavy), (DOWN | LIGHT, Move::CrouchLight)];
     for (button, attack) in moves {
-        let data = games::duel::Character::Kaito.data(attack);
+        let data = Character::Kaito.data(attack);
         let rest = i32::from(data.active + data.recovery);
         let (hit, damage) = measured(&[button], &STANDS);
         let free = Some(i32::from(data.hit_stun) - rest);
@@ -91,10 +93,7 @@ fn after_the_first_hit_the_dummy_blocks_the_rest() {
     let blows: Vec<Buttons> =
         (0..24).map(|third| if third % 8 == 0 { LIGHT | RIGHT } else { RIGHT }).collect();
     let (last, damage) = measured(&blows, &drill);
-    assert_eq!(
-        (last.contact, damage),
-        (Contact::Blocked, games::duel::Character::Kaito.data(Move::StandLight).damage)
-    );
+    assert_eq!((last.contact, damage), (Contact::Blocked, Character::Kaito.data(Move::StandLight).damage));
 }
 
 #[test]
@@ -104,7 +103,7 @@ fn the_dummy_stands_crouches_and_jumps() {
         (Stance::Crouch, [false, true, false]),
         (Stance::Jump, [false, false, true]),
     ] {
-        let (mut game, mut dummy) = (TrainingGame::new(1), Dummy::default());
+        let (mut game, mut dummy) = (TrainingGame::new(1, Character::ALL), Dummy::default());
         let mut found = [false; 3];
         for _ in 0..60 {
             let theirs = dummy.buttons(&game.duel, Player::Two, &Drill { stance, ..STANDS });
@@ -120,7 +119,7 @@ fn the_dummy_stands_crouches_and_jumps() {
 
 #[test]
 fn a_training_has_no_end_and_heals() {
-    let mut game = TrainingGame::new(1);
+    let mut game = TrainingGame::new(1, Character::ALL);
     game.duel.fighters[1].x = Fx::from_num(-30);
     let mut lowest = FULL_HEALTH;
     for frame in 0..6_000 {
@@ -148,7 +147,7 @@ fn the_inputs_are_told_with_their_frames_and_the_newest_first() {
 
 /// The actions of the dummy over some frames, while the player presses `own` in the first three.
 fn dummy_actions(far: i16, own: Buttons, drill: &Drill) -> Vec<Action> {
-    let (mut game, mut dummy) = (TrainingGame::new(1), Dummy::default());
+    let (mut game, mut dummy) = (TrainingGame::new(1, Character::ALL), Dummy::default());
     game.duel.fighters[0].x = Fx::from_num(-far);
     game.duel.fighters[1].x = Fx::from_num(far);
     let frames = (0..200).map(|frame| {
@@ -209,10 +208,13 @@ fn tape_repeats_what_was_recorded_on_either_side() {
 
 #[test]
 fn reset_puts_both_where_the_player_wants_them() {
-    let mut game = TrainingGame::new(1);
-    for (place, [one, two]) in
-        [(Place::Middle, [-75, 75]), (Place::LeftCorner, [-135, -225]), (Place::RightCorner, [135, 225])]
-    {
+    let mut game = TrainingGame::new(1, Character::ALL);
+    for (place, [one, two]) in [
+        (Place::Middle, [-75, 75]),
+        (Place::LeftCorner, [-135, -225]),
+        (Place::Middle, [-75, 75]),
+        (Place::RightCorner, [135, 225]),
+    ] {
         game.put(place);
         game.step([Buttons::NONE; 2].into(), &mut Cues::new());
         let [own, other] = game.duel.fighters;
