@@ -167,7 +167,7 @@ fn bad_arguments_are_explained() {
         String::from_utf8(run.stderr).expect("text")
     };
     assert!(said(&["--turn", "192.0.2.9:3478"]).contains("set REBOUT_TURN_SECRET"));
-    assert!(said(&["--turn", "north"]).contains("invalid socket address"));
+    assert!(said(&["--turn", "north"]).contains("'north' is not an address with a port"));
     assert!(said(&["--bind", "192.0.2.9:1"]).contains("cannot listen on 192.0.2.9:1"));
     assert!(said(&["--metrics", "192.0.2.9:1"]).contains("cannot serve metrics at 192.0.2.9:1"));
     assert!(said(&["--turn-secret-file", "x"]).contains("--turn <ADDRESS>"));
