@@ -145,7 +145,7 @@ pub use connect::nat::RelayPolicy;
 pub use connect::rendezvous;
 #[cfg(feature = "seal")]
 pub use connect::seal::{Code, PlayerKey, Randomness};
-#[cfg(feature = "browser")]
+#[cfg(any(feature = "browser", feature = "webrtc"))]
 pub use connect::web;
 #[cfg(feature = "fixed")]
 pub use game::math;

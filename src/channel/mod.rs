@@ -13,7 +13,8 @@
 //! | `source`, `bucket` | the source of a datagram, as limits count it; a limit on a rate |
 //! | `refusal` | why a datagram was dropped |
 
-#[cfg(any(test, feature = "seal"))]
+// A page has no broadcast.
+#[cfg(any(test, feature = "nat", all(feature = "seal", not(target_family = "wasm"))))]
 pub(crate) mod bucket;
 pub(crate) mod congestion;
 pub(crate) mod cookie;

@@ -62,6 +62,7 @@ impl Keyboard {
         Self { releases, ..Self::default() }
     }
 
+    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn reports_releases(&self) -> bool {
         self.releases
     }

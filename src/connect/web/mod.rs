@@ -18,6 +18,7 @@
 //! | `traversal.rs`, `layer.rs`, `peer.rs`, `standing.rs` | the paths of a page: its rendezvous, and its peer connections |
 
 mod description;
+#[cfg(feature = "browser")]
 mod sdp;
 mod signal;
 
