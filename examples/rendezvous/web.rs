@@ -21,9 +21,8 @@ const LENGTHS: std::ops::RangeInclusive<usize> = 2..=512;
 const MAX_PER_SOURCE: usize = 16;
 /// The most clients that are accepted in a second.
 const MAX_ACCEPTED_A_SECOND: u32 = 200;
-/// A client has this long for its handshake, and is closed after so long without a datagram.
+/// A client has this long for its handshake.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
-const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 /// The most messages of a client in a second, pings among them. A page sends a few.
 const MAX_A_SECOND: u32 = 64;
 /// The most unsent bytes of a client: one that does not read loses datagrams, and then its socket.
@@ -45,6 +44,9 @@ pub(crate) struct WebArgs {
     /// The maximum number of clients over WebSocket.
     #[arg(long, default_value_t = 512)]
     max_web: usize,
+    /// Close a client over WebSocket after so many seconds without a datagram.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    web_idle: u64,
 }
 
 impl WebArgs {
@@ -58,8 +60,9 @@ impl WebArgs {
         let (addr, listener) =
             listening.map_err(|error| format!("cannot accept WebSocket on {addr}: {error}"))?;
         let (is_proxied, max) = (self.web_behind_proxy, self.max_web);
+        let idle = Duration::from_secs(self.web_idle);
         let (clients, second) = (Vec::new(), (Instant::now(), 0));
-        Ok(Some(Web { listener, addr, is_proxied, max, clients, second, stats: WebStats::default() }))
+        Ok(Some(Web { listener, addr, is_proxied, max, idle, clients, second, stats: WebStats::default() }))
     }
 }
 
@@ -82,6 +85,7 @@ pub(crate) struct Web {
     addr: SocketAddr,
     is_proxied: bool,
     max: usize,
+    idle: Duration,
     clients: Vec<Client>,
     /// The second in which clients are counted, and their number.
     second: (Instant, u32),
@@ -168,12 +172,15 @@ impl Web {
     fn run(&mut self, mut take: impl FnMut(SocketAddr, &[u8])) {
         let now = Instant::now();
         self.accept(now);
-        let Self { clients, stats, is_proxied, .. } = self;
+        let Self { clients, stats, is_proxied, idle, .. } = self;
         clients.retain_mut(|client| {
             if now < client.look_at {
                 return true;
             }
-            let ends = client.run(now, *is_proxied, stats, &mut take);
+            let ends = match now >= client.heard_at + *idle {
+                true => Err(Ends::Left),
+                false => client.run(now, *is_proxied, stats, &mut take),
+            };
             client.look_at = now + if now < client.heard_at + QUIET_AFTER { LOOK } else { LOOK_AT_QUIET };
             stats.broken += u64::from(matches!(ends, Err(Ends::Broken)));
             ends.is_ok()
@@ -217,6 +224,12 @@ impl Web {
                 second,
             });
         }
+    }
+
+    /// Whether a source has a client here. Its address is no forged one then: TCP has proved it.
+    fn has(&self, addr: IpAddr) -> bool {
+        let wanted = source(addr);
+        self.clients.iter().any(|client| client.addr.is_some() && client.source == wanted)
     }
 
     /// Sends a datagram to a client. `false` if the address is none of a client here.
@@ -265,9 +278,6 @@ impl Client {
             self.source = source(forwarded.unwrap_or(self.tcp.ip()));
             stream_addr(SocketAddr::new(forwarded.unwrap_or(self.tcp.ip()), self.tcp.port()))
         });
-        if now >= self.heard_at + IDLE_TIMEOUT {
-            return Err(Ends::Left);
-        }
         loop {
             let message = match socket.read() {
                 Ok(message) => message,
@@ -293,6 +303,23 @@ impl Client {
     }
 }
 
+/// The length of a STUN request without attributes, as browsers send it, and with one that makes it longer than its answer.
+const SHORT_STUN: usize = 20;
+const PADDED_STUN: usize = SHORT_STUN + 4 + 24;
+
+/// A short STUN request with an attribute SOFTWARE, because the server amplifies none. `None` for every other datagram.
+fn padded_stun(datagram: &[u8]) -> Option<[u8; PADDED_STUN]> {
+    let short: &[u8; SHORT_STUN] = datagram.try_into().ok()?;
+    if short[..4] != [0, 1, 0, 0] {
+        return None;
+    }
+    let mut padded = [b' '; PADDED_STUN];
+    padded[..SHORT_STUN].copy_from_slice(short);
+    padded[3] = 28;
+    padded[SHORT_STUN..SHORT_STUN + 4].copy_from_slice(&[0x80, 0x22, 0, 24]);
+    Some(padded)
+}
+
 /// The server with both doors, as the driver of the UDP socket sees it.
 pub(crate) struct Doors<'a> {
     pub(crate) server: &'a mut RendezvousServer,
@@ -301,7 +328,10 @@ pub(crate) struct Doors<'a> {
 
 impl Protocol for Doors<'_> {
     fn handle_datagram(&mut self, now: Duration, from: SocketAddr, datagram: &[u8]) {
-        self.server.handle_datagram(now, from, datagram);
+        match padded_stun(datagram).filter(|_| self.web.as_ref().is_some_and(|web| web.has(from.ip()))) {
+            Some(padded) => self.server.handle_datagram(now, from, &padded),
+            None => self.server.handle_datagram(now, from, datagram),
+        }
     }
 
     fn poll_transmit(&mut self, now: Duration, buf: &mut [u8]) -> Option<(SocketAddr, usize)> {

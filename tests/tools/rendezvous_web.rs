@@ -46,6 +46,13 @@ fn is_closed(socket: &mut WebSocket<TcpStream>) -> bool {
     false
 }
 
+/// Whether the server ends a connection, within a minute.
+fn is_ended(mut stream: &TcpStream) -> bool {
+    stream.set_read_timeout(Some(Duration::from_secs(60))).expect("set");
+    let ended = stream.read_to_end(&mut Vec::new());
+    !ended.is_err_and(|error| matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut))
+}
+
 /// Lets a host over UDP and a joiner over WebSocket meet. Returns the joiner's address as the server saw it.
 fn meet(udp: SocketAddr, web: SocketAddr, secret: u8) -> SocketAddr {
     let host_socket = UdpSocket::bind("127.0.0.1:0").expect("a port");
@@ -96,6 +103,17 @@ fn meet(udp: SocketAddr, web: SocketAddr, secret: u8) -> SocketAddr {
     }
 }
 
+/// Waits until the server has noticed that clients are gone.
+fn await_place(web: SocketAddr) {
+    let began = Instant::now();
+    while TcpStream::connect(web)
+        .is_ok_and(|stream| tungstenite::client(format!("ws://{web}/"), stream).is_err())
+    {
+        assert!(began.elapsed() < Duration::from_secs(60), "no place is free again");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 fn stop(server: Running) -> String {
     server.ask_to_end();
     let (said, code, error) = server.end();
@@ -113,6 +131,38 @@ fn page_over_web_socket_meets_a_host_over_udp() {
     assert!(said.contains("pages: 1 opened, 0 turned away, 0 broken"), "{said}");
 }
 
+/// A STUN Binding request without attributes, as browsers send it.
+fn short_stun(id: u8) -> Vec<u8> {
+    [&[0, 1, 0, 0, 0x21, 0x12, 0xA4, 0x42][..], &[id; 12]].concat()
+}
+
+#[test]
+fn short_stun_requests_are_answered_to_sources_of_pages_alone() {
+    let (server, udp, web) = start(&[]);
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    socket.set_read_timeout(Some(Duration::from_millis(50))).expect("a timeout");
+    let mut buf = [0; 100];
+    // A request that is longer than its answer is answered in any case. The answer to the short one before it would come first.
+    let long = [&[0, 1, 0, 28][..], &short_stun(2)[4..], &[0x80, 0x22, 0, 24], &[b' '; 24]].concat();
+    let mut ask = |requests: &[&[u8]], wanted: u8| {
+        let began = Instant::now();
+        while buf[8] != wanted {
+            assert!(began.elapsed() < Duration::from_secs(60), "no answer");
+            requests.iter().for_each(|request| drop(socket.send_to(request, udp)));
+            if let Ok((len, _)) = socket.recv_from(&mut buf) {
+                assert_eq!((&buf[..2], len), (&[1, 1][..], 32));
+                assert_ne!(buf[8], 1, "the short request of a stranger");
+            }
+        }
+    };
+    ask(&[&short_stun(1), &long], 2);
+    let page = client(web);
+    ask(&[&short_stun(3)], 3);
+    drop(page);
+    let said = stop(server);
+    assert!(said.contains("pages: 1 opened"), "{said}");
+}
+
 #[test]
 fn hostile_web_sockets_are_closed_and_end_nothing() {
     let (server, udp, web) = start(&[]);
@@ -126,30 +176,36 @@ fn hostile_web_sockets_are_closed_and_end_nothing() {
     let mut flood = client(web);
     while flood.send(binary(88)).is_ok() && flood.can_write() {}
     assert!(is_closed(&mut flood));
-    // No WebSocket at all, and a request that never ends.
+    // No WebSocket at all, and a request that is too long.
     for request in [&b"GET /metrics HTTP/1.1\r\n\r\n"[..], &[0x16, 3, 1, 2, 0, 1, 0, 1], &[b'a'; 100_000]] {
         let mut stream = TcpStream::connect(web).expect("connected");
-        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("set");
         let _ = stream.write_all(request);
-        let _ = stream.read_to_end(&mut Vec::new());
+        assert!(is_ended(&stream), "{request:?}");
     }
     // Handshakes that say nothing fill the places of one source; those beyond are turned away.
     let silent: Vec<TcpStream> = (0..40).map(|_| TcpStream::connect(web).expect("connected")).collect();
-    let mut last = &silent[39];
-    last.set_read_timeout(Some(Duration::from_secs(60))).expect("set");
-    assert!(!matches!(last.read(&mut [0; 9]), Ok(1..)), "it gets nothing");
+    assert!(is_ended(&silent[39]), "it is turned away");
+    // A handshake that never ends is closed.
+    assert!(is_ended(&silent[0]));
     drop(silent);
     // The server goes on.
-    let began = Instant::now();
-    while TcpStream::connect(web)
-        .is_ok_and(|stream| tungstenite::client(format!("ws://{web}/"), stream).is_err())
-    {
-        assert!(began.elapsed() < Duration::from_secs(60), "no place is free again");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    await_place(web);
     meet(udp, web, 8);
     let said = stop(server);
     let broken: u64 =
         said.split(" broken").next().and_then(|text| text.rsplit(' ').next()?.parse().ok()).unwrap();
     assert!(broken >= 8 && !said.contains(" 0 turned away"), "{said}");
+}
+
+#[test]
+fn idle_and_surplus_web_sockets_are_closed() {
+    let (server, _, web) = start(&["--web-idle", "1", "--max-web", "2"]);
+    assert!(is_closed(&mut client(web)), "an idle one");
+    let open = [TcpStream::connect(web).expect("connected"), TcpStream::connect(web).expect("connected")];
+    let third = TcpStream::connect(web).expect("connected");
+    assert!(is_ended(&third));
+    drop(open);
+    await_place(web);
+    let said = stop(server);
+    assert!(!said.contains(" 0 turned away"), "{said}");
 }

@@ -63,10 +63,10 @@ impl Paths {
         opening: &Opening<'_>,
         rendezvous: &Rendezvous,
         _: Vec<SocketAddr>,
-        _: Option<&ServerName>,
+        name: Option<&ServerName>,
         _: bool,
     ) -> Result<Self, ConnectError> {
-        Ok(Self { web: WebTraversal::join(rendezvous, opening.options.drawn()?)? })
+        Ok(Self { web: WebTraversal::join(rendezvous, name, opening.options.drawn()?)? })
     }
 
     pub(super) fn relay_word(&self) -> &'static str {

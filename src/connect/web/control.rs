@@ -2,7 +2,11 @@
 
 use super::description::Description;
 #[cfg(target_family = "wasm")]
+use crate::connect::invite::ServerName;
+#[cfg(target_family = "wasm")]
 use crate::connect::rendezvous::Credentials;
+#[cfg(target_family = "wasm")]
+use std::net::SocketAddr;
 
 const OPEN: u8 = 1;
 const ANSWER: u8 = 2;
@@ -24,6 +28,13 @@ pub struct IceServer {
 
 #[cfg(target_family = "wasm")]
 impl IceServer {
+    /// A rendezvous, which answers STUN: a page finds its address outside of a NAT without a TURN server.
+    pub(crate) fn stun(server: SocketAddr, name: Option<&ServerName>) -> Self {
+        let named = name.map(|name| format!("stun:{}:{}", name.name(), name.port()));
+        let url = named.unwrap_or_else(|| format!("stun:{server}"));
+        Self { urls: vec![url], username: String::new(), credential: String::new() }
+    }
+
     /// The TURN server of a rendezvous, which is a STUN server too.
     pub(crate) fn of(credentials: Credentials) -> Self {
         let Credentials { server, user, password, .. } = credentials;

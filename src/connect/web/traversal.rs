@@ -31,6 +31,7 @@ pub(crate) struct WebTraversal {
     peers: Vec<WebPeer>,
     /// How many peer connections were ever made up.
     made: u32,
+    /// The rendezvous, or its TURN server once it has named one.
     servers: Vec<IceServer>,
     posted: Posted,
     outbox: VecDeque<(SocketAddr, Vec<u8>)>,
@@ -66,21 +67,25 @@ impl WebTraversal {
             None => Registration::new(server, secret, randomness),
             Some(name) => Registration::named(server, (name.name(), name.port()), secret, randomness),
         };
-        Ok(Self::new(Client::Host(Box::new(registration?))))
+        Ok(Self::new(Client::Host(Box::new(registration?)), IceServer::stun(server, name)))
     }
 
-    /// A joiner that asks for its host.
-    pub(crate) fn join(rendezvous: &Rendezvous, randomness: Randomness) -> Result<Self, SealError> {
+    /// A joiner that asks for its host, at a server that may have this name.
+    pub(crate) fn join(
+        rendezvous: &Rendezvous,
+        name: Option<&ServerName>,
+        randomness: Randomness,
+    ) -> Result<Self, SealError> {
         let request = JoinRequest::new(rendezvous.server, rendezvous.room, randomness)?;
-        Ok(Self::new(Client::Joiner(Box::new(request))))
+        Ok(Self::new(Client::Joiner(Box::new(request)), IceServer::stun(rendezvous.server, name)))
     }
 
-    fn new(client: Client) -> Self {
+    fn new(client: Client, stun: IceServer) -> Self {
         Self {
             client,
             peers: Vec::new(),
             made: 0,
-            servers: Vec::new(),
+            servers: vec![stun],
             posted: Posted::default(),
             outbox: VecDeque::new(),
             next_at: Time::ZERO,
@@ -268,10 +273,8 @@ impl WebTraversal {
                 self.standing.set_trouble(now, "the rendezvous does not answer".to_owned());
             }
             RendezvousEvent::HostSilent => {
-                self.standing.set_trouble(
-                    now,
-                    "the host does not answer: is it still waiting, with this invite?".to_owned(),
-                );
+                let why = "the host does not answer: is it still waiting, with this invite?";
+                self.standing.set_trouble(now, why.to_owned());
             }
             RendezvousEvent::Contested { .. } => {}
         }
@@ -362,13 +365,11 @@ impl WebTraversal {
         let (addr, wants_answer) = (peer.addr, signal.wants_answer);
         let command = if is_host && peer.is_newer(&signal) {
             Some(peer.answer(now, signal, &servers))
+        } else if is_host {
+            peer.owe_again(&signal);
+            None
         } else {
-            if is_host {
-                peer.owe_again(&signal);
-                None
-            } else {
-                peer.take_answer(now, signal)
-            }
+            peer.take_answer(now, signal)
         };
         let ours = peer.signal().filter(|_| wants_answer && peer.is_open());
         if let Some(ours) = ours {
