@@ -76,7 +76,7 @@ pub enum Command {
         #[arg(
             value_name = "INVITE|ADDRESS",
             required = true,
-            help = "The host's invite, or where it is: 192.168.1.5, a name, [2001:db8::7]:7000"
+            help = "The host's invite or link, or where it is: 192.168.1.5, a name, [2001:db8::7]:7000"
         )]
         host: Vec<String>,
         /// Play without a seal: anybody on the way can read and forge. The host must say so too
@@ -226,7 +226,7 @@ pub struct Shown {
     /// Open the net graph at the start
     #[arg(long)]
     pub net: bool,
-    /// Print at the end how evenly the view drew
+    /// Print at the end how evenly the view drew, and how often an online match stalled and rolled back
     #[arg(long)]
     pub timings: bool,
     #[command(flatten)]

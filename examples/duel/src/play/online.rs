@@ -129,10 +129,14 @@ pub(super) fn play(
     let trouble = seat.opponents.met(key, game.players.other(), seat.invite);
     ending.page.extend(trouble.iter().map(Note::warning));
     ending.lines.extend(trouble);
+    let rollback = game.machine.online.stats().map(|stats| {
+        format!("{} frames stalled, {}", stats.stalled_frames, counted(stats.rollback.rollbacks, "rollback"))
+    });
     game.machine.serve_the_rest(&mut game.show);
     // If the last message does not get through, the other side notices the silence.
     let _ = game.machine.online.close();
     if seat.timings {
+        ending.lines.extend(rollback);
         ending.lines.push(screen.timings());
     }
     Ok(ending)

@@ -99,13 +99,16 @@ pub fn rendezvous(named: Option<&str>, kept: &str) -> Option<String> {
     Some(named.unwrap_or_else(|| kept.to_owned())).filter(|text| !text.is_empty())
 }
 
-/// Joins the host that is named by its invite or its offer, which may be torn into words, or by its address. Blocks while a
-/// name is looked up.
+/// Joins the host that is named by its invite or its offer, which may be torn into words, by the link of a page, which has the
+/// invite in its fragment, or by its address. Blocks while a name is looked up.
 ///
 /// # Errors
 /// If the host is named by none of them, in words for the player, and the words of the library.
 pub fn join(words: &[String], options: &ConnectOptions) -> Result<Opened, String> {
-    let word = characters::copied(&words.concat());
+    let mut word = characters::copied(&words.concat());
+    if let Some((_, invite)) = word.split_once('#').filter(|(page, _)| page.starts_with("http")) {
+        word = invite.to_owned();
+    }
     let lower = word.to_ascii_lowercase();
     let text = if SCHEMES.iter().any(|scheme| lower.starts_with(scheme)) {
         word

@@ -68,6 +68,13 @@ fn an_invite_in_lower_case_and_torn_apart_is_good() {
 }
 
 #[test]
+fn link_of_a_page_is_joined_by_the_invite_in_it() {
+    let mut ann = host("Ann", &[]);
+    let link = format!("https://example.org/duel/#{}", invite_of(&mut ann));
+    both_agree(&mut [ann, join("Ben", &link, &[])]);
+}
+
+#[test]
 fn by_address_both_see_the_same_unverified_code() {
     let mut ann = host("Ann", &["--open"]);
     let address = format!("127.0.0.1:{}", ann.expect("Waiting at UDP port "));
