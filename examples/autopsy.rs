@@ -34,9 +34,22 @@ struct Args {
     /// Write the report as an HTML page to this file.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// Link the HTML page to a page that plays replays of the game, such as the duel's.
+    #[arg(long, value_name = "URL", requires = "html", value_parser = web_address)]
+    viewer: Option<String>,
     /// Write the report as JSON to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+}
+
+/// Takes the URL of a web page, so that a link runs no script.
+fn web_address(text: &str) -> Result<String, String> {
+    let is_page = ["http://", "https://"].iter().any(|scheme| text.starts_with(scheme));
+    if is_page {
+        Ok(text.to_owned())
+    } else {
+        Err("not a URL that begins with http:// or https://".to_owned())
+    }
 }
 
 /// A run of a bundle with one game: what came out, and every leaf of the state in which it diverges.
@@ -82,7 +95,7 @@ fn read(args: &Args) -> Result<Bundle, Refused> {
     let refused = |error: &dyn std::error::Error| (2, format!("not a bundle: {error}"));
     let files = folder::read(&args.dir, &Bundle::FILES).map_err(|error| refused(&error))?;
     let bundle = Bundle::read(&files).map_err(|error| refused(&error))?;
-    let page = args.html.as_ref().map(|path| (path, page(&bundle)));
+    let page = args.html.as_ref().map(|path| (path, page(&bundle, args.viewer.as_deref())));
     let json = args.json.as_ref().map(|path| (path, json(&bundle)));
     for (path, report) in page.into_iter().chain(json) {
         let unwritten = |error| (2, format!("{}: {error}", shown(&path.to_string_lossy())));

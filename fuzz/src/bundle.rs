@@ -27,7 +27,7 @@ pub fn run(data: &[u8]) {
         let body = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(body(&String::from_utf8_lossy(written)).len(), body(&given).len(), "{name}");
     }
-    let _ = rebout::lab::bundle::page(&bundle);
+    let _ = rebout::lab::bundle::page(&bundle, None);
 }
 
 pub fn seeds() -> Vec<Vec<u8>> {

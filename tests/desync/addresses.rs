@@ -59,6 +59,6 @@ fn reports_name_a_byte_of_memory_by_its_address() {
     let state = files.iter().find(|(_, bytes)| String::from_utf8_lossy(bytes).contains("wram[0x7e003f]"));
     assert!(state.is_some(), "a state of the bundle");
     let bundle = Bundle::read(&files).unwrap();
-    assert!(page(&bundle).contains("<code>wram[0x7e0012]</code>"));
+    assert!(page(&bundle, None).contains("<code>wram[0x7e0012]</code>"));
     assert!(json(&bundle).contains("wram[0x7e0012]"));
 }

@@ -200,7 +200,7 @@ fn read_json(text: &str) -> BTreeMap<String, String> {
 #[test]
 fn html_page_shows_match_fields_states_and_command() {
     let [bundle, _] = bundles();
-    let html = page(&bundle);
+    let html = page(&bundle, None);
     for part in [
         "<h1>Desync in playground</h1>",
         "<dt>last frame alike</dt><dd>90</dd>",
@@ -220,7 +220,7 @@ fn html_page_shows_match_fields_states_and_command() {
 
     // A name is text and no markup.
     let odd = Bundle::new("<b>", bundle.autopsy().clone(), bundle.replay().clone()).unwrap();
-    let html = page(&odd);
+    let html = page(&odd, None);
     assert!(html.contains("<h1>Desync in &lt;b&gt;</h1>") && !html.contains("<b>"));
 }
 

@@ -181,10 +181,16 @@ fn two_processes_name_the_field_in_which_steps_differ() {
             "autopsy: no game of the name \"chess\" to re-run it with; there is: playground, duel, swarm\n";
         assert_eq!((code, &*refused), (Some(1), names));
         let [html, json] = ["report.html", "report.json"].map(|name| dir.join(name));
-        let (code, ..) = examine(dir, &["--html", html.to_str().unwrap(), "--json", json.to_str().unwrap()]);
+        let (html_file, viewer) = (html.to_str().unwrap(), "https://example.org/?a&b");
+        let args = ["--html", html_file, "--viewer", viewer, "--json", json.to_str().unwrap()];
+        let (code, ..) = examine(dir, &args);
         assert_eq!(code, Some(0));
         let read = |path| std::fs::read_to_string(path).expect("written");
-        assert!(read(html).contains("<th><code>fighters[1].hp</code></th>"));
+        let report = read(html.clone());
+        assert!(report.contains("<th><code>fighters[1].hp</code></th>"));
+        assert!(report.contains("<a href=\"https://example.org/?a&amp;b\">"));
+        let (code, ..) = examine(dir, &["--html", html_file, "--viewer", "javascript:alert(1)"]);
+        assert_eq!(code, Some(2), "no web page");
         assert!(read(json).contains("\"first_divergence\": 100,"));
         let (code, ..) = examine(&dir.join("nowhere"), &[]);
         assert_eq!(code, Some(2), "nothing there");

@@ -50,14 +50,14 @@ mod tests {
 
     #[test]
     fn page_shows_the_last_90_inputs_and_escapes_values() {
-        let page = page(&bundle(1));
+        let page = page(&bundle(1), None);
         assert!(page.contains("<h2>Inputs of frames 10 to 99</h2>"), "{page}");
         assert!(page.contains("<td>&lt;1&gt;</td><td>&lt;2&gt;</td>") && !page.contains("<td><1>"), "{page}");
     }
 
     #[test]
     fn page_has_at_most_2000_fields_in_a_table() {
-        let page = page(&bundle(2_001));
+        let page = page(&bundle(2_001), None);
         assert_eq!(page.matches("<tr><th><code>").count(), 2_000, "fields that differ");
         assert_eq!(page.matches("<tr class=\"differs\">").count(), 2_000, "both states");
     }
@@ -75,7 +75,7 @@ mod tests {
         };
         let autopsy = Autopsy { phase: Some(phase), ..bundle(1).autopsy().clone() };
         let bundle = Bundle::new("game", autopsy, bundle(1).replay().clone()).unwrap();
-        let page = page(&bundle);
+        let page = page(&bundle, None);
         assert!(page.contains("<p>First different after &lt;hits&gt;, in x.</p>"), "{page}");
         assert!(
             page.contains("<h2>Fields that differ after &lt;hits&gt;, mark 1 of the step</h2>"),

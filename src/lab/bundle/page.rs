@@ -12,9 +12,10 @@ const MAX_INPUTS: usize = 90;
 const MAX_FIELDS: usize = 2_000;
 
 /// A bundle as an HTML page that needs nothing but itself: the match as a bar, the inputs before the divergence, the fields
-/// that differ, both states, and the command that plays it again.
+/// that differ, both states, and the command that plays it again. `viewer` is the URL of a page that plays replays, if there is one
+/// for the game.
 #[must_use]
-pub fn page(bundle: &Bundle) -> String {
+pub fn page(bundle: &Bundle, viewer: Option<&str>) -> String {
     let mut html = String::new();
     head(&mut html, bundle);
     timeline(&mut html, bundle);
@@ -27,6 +28,13 @@ pub fn page(bundle: &Bundle) -> String {
          <pre>cargo run --release --example autopsy -- FOLDER</pre><p class=\"note\">A game of your own re-runs it with \
          <code>Bundle::rerun</code>; the inputs are in <code>inputs.rplk</code>.</p>",
     );
+    if let Some(viewer) = viewer.map(escaped) {
+        let _ = write!(
+            html,
+            "<p>To watch the match in a browser, open <a href=\"{viewer}\">{viewer}</a> and drop <code>inputs.rplk</code> of \
+             the bundle on the page.</p>"
+        );
+    }
     html::page(&format!("Desync in {}", bundle.game()), &html)
 }
 

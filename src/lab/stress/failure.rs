@@ -56,7 +56,7 @@ impl Failure {
         if let Some(autopsy) = self.autopsy() {
             let bundle = Bundle::new(&self.game, autopsy.clone(), replay).map_err(FilesError::Bundle)?;
             let mut files = bundle.files().map_err(FilesError::Bundle)?;
-            files.push(("report.html", page(&bundle).into_bytes()));
+            files.push(("report.html", page(&bundle, None).into_bytes()));
             return Ok(files);
         }
         Ok(vec![("match.rplk", replay.to_file().map_err(FilesError::Replay)?)])
