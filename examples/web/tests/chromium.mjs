@@ -5,50 +5,56 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--remote-debugging-port=0", "--autoplay-policy=user-gesture-required",
+    "--disable-component-update", "--disable-sync", "--remote-debugging-pipe", "--autoplay-policy=user-gesture-required",
     // Two pages of one machine find each other by its addresses, and not by names that only a local network resolves.
     "--disable-features=WebRtcHideLocalIpsWithMdns", "--mute-audio"];
 
 export class Browser {
-    static async start(program = "chromium", more = []) {
+    // Starts the program with further flags, behind the words of `prefix`, such as those that enter a network namespace.
+    static async start(program = "chromium", more = [], prefix = []) {
         const folder = mkdtempSync(join(tmpdir(), "rebout-web-"));
-        const child = spawn(program, [...FLAGS, ...more, `--user-data-dir=${folder}`, "about:blank"], { stdio: ["ignore", "ignore", "pipe"] });
-        const address = await new Promise((found, failed) => {
-            let text = "";
-            child.on("error", failed);
-            child.on("exit", () => failed(new Error(`the browser ended: ${text}`)));
-            child.stderr.on("data", (data) => {
-                text += data;
-                const match = /DevTools listening on (\S+)/.exec(text);
-                if (match) {
-                    found(match[1]);
-                }
-            });
-        });
-        const socket = new WebSocket(address);
-        await new Promise((open, failed) => { socket.onopen = open; socket.onerror = failed; });
-        return new Browser(child, folder, socket);
+        const [first, ...rest] = [...prefix, program, ...FLAGS, ...more, `--user-data-dir=${folder}`, "about:blank"];
+        const child = spawn(first, rest, { stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"] });
+        const browser = new Browser(child, folder);
+        await browser.send("Browser.getVersion");
+        return browser;
     }
 
-    constructor(child, folder, socket) {
-        Object.assign(this, { child, folder, socket, next: 1, waiting: new Map(), pages: new Map() });
-        socket.onmessage = ({ data }) => {
-            const message = JSON.parse(data);
-            const waits = this.waiting.get(message.id);
-            if (waits) {
-                this.waiting.delete(message.id);
-                message.error ? waits.failed(new Error(message.error.message)) : waits.done(message.result);
-            } else {
-                this.pages.get(message.sessionId)?.heard(message);
-            }
+    constructor(child, folder) {
+        Object.assign(this, { child, folder, next: 1, waiting: new Map(), pages: new Map(), log: "" });
+        const ends = (why) => {
+            this.waiting.forEach(({ failed }) => failed(new Error(`the browser ended: ${why} ${this.log}`)));
+            this.waiting.clear();
         };
+        child.on("error", (error) => ends(error.message));
+        child.on("exit", (code) => ends(code));
+        child.stderr.setEncoding("utf8").on("data", (text) => { this.log = (this.log + text).slice(-2000); });
+        // Messages of the protocol end with a zero byte: fd 3 is written to, and fd 4 is read.
+        let text = "";
+        child.stdio[3].on("error", () => {});
+        child.stdio[4].setEncoding("utf8").on("data", (data) => {
+            text += data;
+            const messages = text.split("\0");
+            text = messages.pop();
+            messages.forEach((message) => this.take(JSON.parse(message)));
+        });
+    }
+
+    take(message) {
+        const waits = this.waiting.get(message.id);
+        if (waits) {
+            this.waiting.delete(message.id);
+            message.error ? waits.failed(new Error(message.error.message)) : waits.done(message.result);
+        } else {
+            this.pages.get(message.sessionId)?.heard(message);
+        }
     }
 
     send(method, params = {}, sessionId = undefined) {
         const id = this.next++;
         return new Promise((done, failed) => {
             this.waiting.set(id, { done, failed });
-            this.socket.send(JSON.stringify({ id, method, params, sessionId }));
+            this.child.stdio[3].write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
         });
     }
 
@@ -72,8 +78,19 @@ export class Browser {
         return page;
     }
 
+    // Opens an empty tab in the window of a page, in front of it: the page is in the background until the tab is closed.
+    async cover(page) {
+        await this.send("Target.activateTarget", { targetId: page.targetId });
+        const { targetId } = await this.send("Target.createTarget", { url: "about:blank", newWindow: false });
+        await page.until("document.visibilityState === 'hidden'");
+        return async () => {
+            await this.send("Target.closeTarget", { targetId });
+            await this.send("Target.activateTarget", { targetId: page.targetId });
+            await page.until("document.visibilityState === 'visible'");
+        };
+    }
+
     close() {
-        this.child.removeAllListeners("exit");
         const ended = new Promise((done) => this.child.once("exit", done));
         this.child.kill();
         // Its helpers may still write for a moment after it has ended.
