@@ -12,8 +12,9 @@ use rebout::{Broadcast, BroadcastConfig, Buttons, Config, Lobby, Player, Protoco
 use std::net::SocketAddr;
 use std::process::{Command, ExitCode, Stdio};
 
-const SHORT: u32 = 1_500;
-const LONG: u32 = 7_500;
+// The match of these buttons ends after 4,528 frames.
+const SHORT: u32 = 1_000;
+const LONG: u32 = 4_000;
 const FRAME: Duration = Duration::from_nanos(16_666_667);
 
 fn addr(number: u8) -> SocketAddr {
