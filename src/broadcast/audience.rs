@@ -22,7 +22,7 @@ pub(super) struct Audience {
     turn: usize,
     byes: VecDeque<(SocketAddr, Bye)>,
     bye_rate: Bucket,
-    swept_at: Time,
+    sweep_at: Time,
     joined: u64,
     evicted: u64,
 }
@@ -35,7 +35,7 @@ impl Audience {
             turn: 0,
             byes: VecDeque::with_capacity(MAX_BYES),
             bye_rate: Bucket::per_second(BYES_PER_SECOND),
-            swept_at: Time::ZERO,
+            sweep_at: Time::ZERO,
             joined: 0,
             evicted: 0,
         }
@@ -102,10 +102,10 @@ impl Audience {
 
     /// Sends away those who are silent, receive nothing or break rules.
     pub(super) fn sweep(&mut self, now: Time) {
-        if now < self.swept_at + SWEEP_AFTER && self.swept_at != Time::ZERO {
+        if now < self.sweep_at {
             return;
         }
-        self.swept_at = now;
+        self.sweep_at = now + SWEEP_AFTER;
         while let Some((addr, why)) =
             self.guests.iter().find_map(|guest| Some((guest.addr(), guest.fault(now)?)))
         {
@@ -195,6 +195,20 @@ mod tests {
         assert_eq!(audience.len(), 1);
         audience.sweep(at(10_202));
         assert_eq!((audience.len(), audience.counts()), (0, (2, 2)));
+    }
+
+    #[test]
+    fn sweep_at_time_zero_is_followed_by_one_after_200_ms() {
+        let mut audience = Audience::new(8);
+        assert!(audience.admit(at(0), addr(1)).is_some());
+        audience.sweep(at(0));
+        (0..=200).for_each(|_| audience.guest(addr(1)).unwrap().strike());
+        for ms in [0, 1, 199] {
+            audience.sweep(at(ms));
+        }
+        assert_eq!(audience.len(), 1);
+        audience.sweep(at(200));
+        assert_eq!((audience.len(), byes(&mut audience)), (0, vec![(1, Bye::Misbehaved)]));
     }
 
     #[test]
