@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-const MAX_KEPT: i64 = 4 << 20;
+const MAX_KEPT: i64 = 1 << 20;
 const MAX_PACKETS: usize = 200;
 const MAX_SPECTATORS: u16 = 4;
 /// The bandwidth of all spectators together, and what may be sent at once.

@@ -53,9 +53,13 @@ impl Source {
         self.matches
     }
 
-    /// Begins the log of a match. `false` if there is no room for it.
+    /// Begins the log of a match. `false` if there is no room for it. One log is written at a time: that of a match without an end
+    /// ends here, so that spectators can go on to the next, and gives back the memory that it does not need.
     pub(super) fn begin(&mut self, now: Time, header: &Header) -> bool {
-        let used: usize = self.tracks.iter().map(Track::len).sum();
+        if let Some(before) = self.tracks.back_mut() {
+            before.cut_off(now, self.delay);
+        }
+        let used = self.memory();
         let room = self.max_len.saturating_sub(used);
         if self.tracks.len() == MAX_TRACKS {
             return false;
@@ -64,6 +68,11 @@ impl Source {
         let track = Track::new(now, self.key.match_id(self.matches), header, self.delay, room);
         self.tracks.extend(track);
         self.tracks.back().is_some_and(|track| track.of().number == self.matches)
+    }
+
+    /// The memory of all logs, at most that of the config.
+    fn memory(&self) -> usize {
+        self.tracks.iter().map(Track::memory).sum()
     }
 
     /// The log of the newest match, and the delay.
@@ -152,5 +161,57 @@ impl Relay {
         }
         self.bytes.extend_from_slice(&verified[self.bytes.len()..]);
         self.head = Some(head);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replay::MatchEvent;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    /// Fills a good part of a log of the newest match.
+    fn fill(source: &mut Source, ms: u64) {
+        for mark in 0..40_000 {
+            let (track, delay) = source.newest().unwrap();
+            if let Some(recorder) = track.recorder() {
+                recorder.event(MatchEvent::Mark(mark));
+                track.note(at(ms), delay);
+            }
+            assert!(source.memory() <= source.max_len, "{} of {} bytes", source.memory(), source.max_len);
+        }
+    }
+
+    #[test]
+    fn logs_without_an_end_stay_within_their_memory() {
+        for max_len in [40, 1_000, 300_000, 700_000, 4 << 20] {
+            let mut source = Source::new(&[7; 32], Span::from_secs(60), max_len);
+            let begun = (0..40_u64).filter(|number| {
+                let is_begun = source.begin(at(*number), &Header::new(5));
+                assert!(source.memory() <= max_len, "{number}: {} of {max_len} bytes", source.memory());
+                if is_begun && number % 3 == 0 {
+                    fill(&mut source, *number);
+                }
+                assert!(source.memory() <= max_len, "{number}: {} of {max_len} bytes", source.memory());
+                is_begun
+            });
+            assert_eq!(begun.count() > 0, max_len >= 1_000, "{max_len} bytes");
+            assert!(source.tracks.len() <= MAX_TRACKS);
+        }
+    }
+
+    /// Its frames and events belong to no log, and above all not to that of the match before.
+    #[test]
+    fn match_without_room_leaves_the_log_before_it_alone() {
+        let mut source = Source::new(&[7; 32], Span::ZERO, 400_000);
+        assert!(source.begin(at(0), &Header::new(5)));
+        let first_state = vec![1; 400_000].into();
+        assert!(!source.begin(at(1), &Header { first_state, ..Header::new(6) }));
+        let (track, _) = source.newest().unwrap();
+        assert!(track.of().number == 1 && track.recorder().is_none());
+        assert!(source.begin(at(2), &Header::new(7)) && source.tracks.len() == 2);
     }
 }

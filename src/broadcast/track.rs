@@ -22,6 +22,12 @@ impl io::Write for Tape {
         if self.bytes.len() + bytes.len() > self.max_len {
             return Err(io::Error::other("the log is full"));
         }
+        // A vector that grows by itself may take twice its limit.
+        let len = self.bytes.len() + bytes.len();
+        if len > self.bytes.capacity() {
+            let wanted = len.max(2 * self.bytes.capacity()).min(self.max_len);
+            self.bytes.reserve_exact(wanted - self.bytes.len());
+        }
         self.bytes.extend_from_slice(bytes);
         Ok(bytes.len())
     }
@@ -88,7 +94,7 @@ impl Track {
     /// Notes when the bytes that were written until now may leave. `false` once the log is full.
     #[inline]
     pub(super) fn note(&mut self, now: Time, delay: Span) -> bool {
-        let len = self.tape().len() as u32;
+        let len = self.tape().map_or(0, Vec::len) as u32;
         if len > self.written {
             self.due.push_back((now + delay, len));
             self.written = len;
@@ -110,6 +116,15 @@ impl Track {
             }
             done => done,
         });
+    }
+
+    /// Ends the log of a match of which no end was told: the next one begins.
+    pub(super) fn cut_off(&mut self, now: Time, delay: Span) {
+        if let Some(Writing::Open(recorder)) = &mut self.writing {
+            recorder.write_rest();
+            self.close();
+            self.note(now, delay);
+        }
     }
 
     /// Writes the end of the match.
@@ -143,8 +158,9 @@ impl Track {
     /// The source's statement about the bytes that have left; `None` before the first have. It is signed when it is asked for, so
     /// that a match that nobody watches signs nothing.
     pub(super) fn head(&mut self, key: &SigningKey) -> Option<Head> {
-        if self.released > 0 && self.head.is_none_or(|head| head.len != self.released) {
-            self.head = Some(key.sign(self.of, self.is_over(), self.released, self.hash.value()));
+        let stated = (self.released, self.is_over());
+        if self.released > 0 && self.head.is_none_or(|head| (head.len, head.is_last) != stated) {
+            self.head = Some(key.sign(self.of, stated.1, stated.0, self.hash.value()));
         }
         self.head
     }
@@ -161,19 +177,19 @@ impl Track {
 
     /// The bytes that have left.
     pub(super) fn bytes(&self) -> &[u8] {
-        &self.tape()[..self.released as usize]
+        self.tape().map_or(&[], |bytes| &bytes[..self.released as usize])
     }
 
     /// The memory of the log.
-    pub(super) fn len(&self) -> usize {
-        self.tape().len()
+    pub(super) fn memory(&self) -> usize {
+        self.tape().map_or(0, Vec::capacity)
     }
 
-    fn tape(&self) -> &[u8] {
+    fn tape(&self) -> Option<&Vec<u8>> {
         match &self.writing {
-            Some(Writing::Open(recorder)) => &recorder.writer().bytes,
-            Some(Writing::Done(tape)) => &tape.bytes,
-            None => &[],
+            Some(Writing::Open(recorder)) => Some(&recorder.writer().bytes),
+            Some(Writing::Done(tape)) => Some(&tape.bytes),
+            None => None,
         }
     }
 }

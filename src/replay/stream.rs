@@ -248,6 +248,12 @@ impl<W: Write> StreamRecorder<W> {
         self.seal();
     }
 
+    /// Writes the rest, as of a match that was cut off.
+    #[cfg(all(feature = "seal", not(target_family = "wasm")))]
+    pub(crate) fn write_rest(&mut self) {
+        self.seal();
+    }
+
     #[cfg(all(feature = "seal", not(target_family = "wasm")))]
     pub(crate) fn writer(&self) -> &W {
         &self.output.writer

@@ -337,3 +337,48 @@ fn match_that_is_ended_twice_keeps_its_log() {
     host.watch(40, 2, None);
     assert!(host.sent(40).iter().any(|(port, words)| *port == 2 && words == "head 1"));
 }
+
+/// Everything that both send until a time, and the log of each match as the spectator had it last.
+fn exchange(host: &mut Host, watcher: &mut Watcher, times: core::ops::Range<u64>, logs: &mut [Vec<u8>]) {
+    let mut buf = [0; 1_200];
+    for now in times.step_by(5) {
+        while let Some((_, len)) = watcher.0.poll_transmit(ms(now), &mut buf) {
+            host.hear(now, 2, &buf[..len]);
+        }
+        while let Some((_, len)) = host.0.poll_transmit(ms(now), &mut buf) {
+            watcher.0.handle_datagram(ms(now), addr(PARENT), &buf[..len]);
+            if let Some(number) = watcher.0.match_number().checked_sub(1) {
+                logs[number as usize] = watcher.0.bytes().to_vec();
+            }
+        }
+    }
+}
+
+#[test]
+fn spectators_go_on_from_a_match_without_an_end() {
+    for delay in [0, 3_000] {
+        let mut host = Host::new(BroadcastConfig { delay: ms(delay), ..BroadcastConfig::default() });
+        let (mut watcher, mut logs) = (Watcher::new(), vec![vec![]; 3]);
+        for number in 1..=3_u8 {
+            let at = u64::from(number) * 10_000;
+            assert!(host.0.begin(ms(at), &Header::new(number.into())));
+            exchange(&mut host, &mut watcher, at..at + delay, &mut logs);
+            assert_eq!(
+                watcher.0.match_number(),
+                u32::from(number) - 1,
+                "no later than it must, and no earlier"
+            );
+            exchange(&mut host, &mut watcher, at + delay..at + 5_000, &mut logs);
+            assert_eq!((watcher.0.match_number(), watcher.0.state()), (number.into(), Watching::Receiving));
+            // Less than a chunk: it is written when the next match begins.
+            host.0.event(ms(at + 5_000), MatchEvent::Mark(number.into()));
+            exchange(&mut host, &mut watcher, at + 5_000..at + 10_000, &mut logs);
+        }
+        for (number, log) in (1_u8..).zip(logs) {
+            let recording = Recording::open(log).unwrap();
+            let marks = recording.events().map(|(_, event)| event).collect::<Vec<_>>();
+            let expected = if number < 3 { vec![MatchEvent::Mark(number.into())] } else { vec![] };
+            assert_eq!((recording.header().seed, marks), (number.into(), expected));
+        }
+    }
+}
