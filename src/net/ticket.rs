@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 /// The first line of a file.
-const FORMAT: &str = "rebout rejoin 2";
+const FORMAT: &str = "rebout rejoin 3";
 const EXTENSION: &str = "rejoin";
 /// In the place of a room's secret.
 const NO_ROOM: &str = "-";
@@ -37,7 +37,7 @@ pub(crate) struct Ticket {
     pub(crate) recording: Option<PathBuf>,
 }
 
-/// The keys with which the next program serves the spectators of this one.
+/// The keys and limits with which the next program serves the spectators of this one.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct SpectatorKeys {
     /// The invite to watch, and its private key.
@@ -50,6 +50,11 @@ pub(crate) struct SpectatorKeys {
     pub(crate) room: Option<[u8; 32]>,
     /// The delay of the broadcast, which no later program shortens.
     pub(crate) delay_millis: u32,
+    /// The other limits of the broadcast.
+    pub(crate) max_spectators: u16,
+    pub(crate) bits_per_second: u32,
+    pub(crate) chat: bool,
+    pub(crate) max_log_bytes: u32,
 }
 
 impl fmt::Debug for SpectatorKeys {
@@ -60,16 +65,22 @@ impl fmt::Debug for SpectatorKeys {
 
 impl fmt::Display for SpectatorKeys {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { invite, access, broadcast, matches, room, delay_millis } = self;
+        let Self { invite, access, broadcast, matches, room, .. } = self;
+        let Self { delay_millis, max_spectators, bits_per_second, chat, max_log_bytes, .. } = self;
         let room = room.as_ref().map_or_else(|| NO_ROOM.to_owned(), digits);
-        write!(f, "{invite} {} {} {matches} {room} {delay_millis}", digits(access), digits(broadcast))
+        write!(f, "{invite} {} {} {matches} {room} ", digits(access), digits(broadcast))?;
+        write!(f, "{delay_millis} {max_spectators} {bits_per_second} {chat} {max_log_bytes}")
     }
 }
 
 impl SpectatorKeys {
     fn parse(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split(' ').collect();
-        let [invite, access, broadcast, matches, room, delay_millis] = words[..] else { return None };
+        let [invite, access, broadcast, matches, room, delay_millis, max_spectators, bits, chat, max_log] =
+            words[..]
+        else {
+            return None;
+        };
         Some(Self {
             invite: invite.to_owned(),
             access: key_of(access)?,
@@ -77,6 +88,10 @@ impl SpectatorKeys {
             matches: matches.parse().ok()?,
             room: if room == NO_ROOM { None } else { Some(key_of(room)?) },
             delay_millis: delay_millis.parse().ok()?,
+            max_spectators: max_spectators.parse().ok()?,
+            bits_per_second: bits.parse().ok()?,
+            chat: chat.parse().ok()?,
+            max_log_bytes: max_log.parse().ok()?,
         })
     }
 }
@@ -174,9 +189,18 @@ mod tests {
     use super::*;
 
     fn spectators() -> SpectatorKeys {
-        let invite = "rebout:2:0002".to_owned();
-        let (access, broadcast, room) = ([0xA1; 32], [2; 32], Some([4; 32]));
-        SpectatorKeys { invite, access, broadcast, matches: 3, room, delay_millis: 5_000 }
+        SpectatorKeys {
+            invite: "rebout:2:0002".to_owned(),
+            access: [0xA1; 32],
+            broadcast: [2; 32],
+            matches: 3,
+            room: Some([4; 32]),
+            delay_millis: 5_000,
+            max_spectators: 12,
+            bits_per_second: 900_000,
+            chat: true,
+            max_log_bytes: 77_000,
+        }
     }
 
     fn ticket(recording: Option<&str>) -> Ticket {
@@ -221,7 +245,7 @@ mod tests {
             assert_eq!(Ticket::parse(&without), None, "without line {line}");
         }
         let replaced = [
-            ("rejoin 2", "rejoin 1"),
+            ("rejoin 3", "rejoin 2"),
             ("token 0", "token g"),
             ("port 7001", "port 70010"),
             (" a1", " a"),
@@ -229,6 +253,10 @@ mod tests {
             (" 04", " g4"),
             (" 3 ", " "),
             (" 5000", " 5s"),
+            (" 12 ", " 65536 "),
+            (" 900000", " 4294967296"),
+            (" true ", " yes "),
+            (" 77000", " 77000 1"),
         ];
         for (good, bad) in replaced {
             assert!(text.contains(good), "{good}");

@@ -21,7 +21,7 @@ pub(super) struct Audience {
     secret: [u8; 32],
     access: [u8; 32],
     room: Option<[u8; 32]>,
-    delay_millis: u32,
+    config: BroadcastConfig,
 }
 
 impl core::fmt::Debug for Audience {
@@ -38,41 +38,50 @@ impl Audience {
     ) -> Result<Self, ConnectError> {
         let Some(config) = config.filter(|_| connection.is_host()) else { return Ok(Self::default()) };
         let spectators = places(&config)?;
-        let delay_millis = config.delay.as_millis() as u32;
         let secret = Broadcast::draw_secret().ok_or(ConnectError::Randomness)?;
-        let broadcast = Broadcast::new(config, &secret);
+        let broadcast = Broadcast::new(config.clone(), &secret);
         let key = broadcast.key().ok_or(ConnectError::Randomness)?;
         connection.admit_spectators(spectators, key)?;
         let (access, room) = connection.spectator_secrets().ok_or(ConnectError::Randomness)?;
-        Ok(Self { broadcast: Some(Box::new(broadcast)), secret, access, room, delay_millis })
+        Ok(Self { broadcast: Some(Box::new(broadcast)), secret, access, room, config })
     }
 
-    /// Lets the spectators of an earlier program of this machine in again.
+    /// Lets the spectators of an earlier program of this machine in again, within the limits of the match. The config of this program
+    /// says whether it has spectators at all, and can only make the delay longer.
     pub(super) fn reopen<D: Datagrams>(
         config: Option<BroadcastConfig>,
         connection: &mut Connection<D>,
         keys: Option<SpectatorKeys>,
     ) -> Result<Self, ConnectError> {
-        let Some((mut config, keys)) = config.zip(keys) else { return Ok(Self::default()) };
-        config.delay = config.delay.max(Duration::from_millis(keys.delay_millis.into()));
-        let delay_millis = config.delay.as_millis() as u32;
+        let Some((config, keys)) = config.zip(keys) else { return Ok(Self::default()) };
+        let config = BroadcastConfig {
+            max_spectators: keys.max_spectators,
+            delay: config.delay.max(Duration::from_millis(keys.delay_millis.into())),
+            bits_per_second: keys.bits_per_second,
+            chat: keys.chat,
+            max_log_bytes: keys.max_log_bytes,
+        };
         connection.readmit_spectators(places(&config)?, &keys)?;
         let SpectatorKeys { broadcast: secret, access, room, matches, .. } = keys;
-        let broadcast = Broadcast::resumed(config, &secret, matches);
-        Ok(Self { broadcast: Some(Box::new(broadcast)), secret, access, room, delay_millis })
+        let broadcast = Broadcast::resumed(config.clone(), &secret, matches);
+        Ok(Self { broadcast: Some(Box::new(broadcast)), secret, access, room, config })
     }
 
     /// The keys with which the next program of this machine serves its spectators. `None` if their invite was revoked.
     pub(super) fn keys<D: Datagrams>(&self, connection: &Connection<D>) -> Option<SpectatorKeys> {
         let (broadcast, invite) = self.broadcast.as_ref().zip(connection.share_to_watch())?;
-        let &Self { access, room, delay_millis, .. } = self;
+        let &Self { access, room, ref config, .. } = self;
         Some(SpectatorKeys {
             invite,
             access,
             broadcast: self.secret,
             matches: broadcast.matches(),
             room,
-            delay_millis,
+            delay_millis: config.delay.as_millis() as u32,
+            max_spectators: config.max_spectators,
+            bits_per_second: config.bits_per_second,
+            chat: config.chat,
+            max_log_bytes: config.max_log_bytes,
         })
     }
 

@@ -43,10 +43,13 @@ fn watched(name: &str, seed: u64, loss: u32) -> Broken {
 }
 
 fn watcher(broken: &Broken) -> Watcher {
+    watcher_at(broken, SPECTATOR)
+}
+
+fn watcher_at(broken: &Broken, endpoint: usize) -> Watcher {
     let invite = broken.machines[0].online.share_to_watch().expect("an invite to watch");
-    let options = ConnectOptions::new().randomness(Randomness::Seeded(77));
-    let connection =
-        Connection::join_on(&options, socket(&broken.sim, SPECTATOR), &[addr(SPECTATOR)], &invite);
+    let options = ConnectOptions::new().randomness(Randomness::Seeded(77 + endpoint as u64));
+    let connection = Connection::join_on(&options, socket(&broken.sim, endpoint), &[addr(endpoint)], &invite);
     Watch::on(connection.unwrap()).unwrap()
 }
 
@@ -144,6 +147,38 @@ fn delay_of_spectators_is_not_shortened_by_the_next_program() {
     run(&mut broken, &mut watch, None, |_, watch| watch.spectator().match_number() > 0);
     let waited = broken.sim.borrow().now() - back_at;
     assert!(waited >= late && watch.spectator().delay() == late, "{waited:?}");
+}
+
+/// The places, the bandwidth, the messages and the memory of the first program, whatever the next one says.
+#[test]
+fn limits_for_spectators_are_those_of_the_match() {
+    let limits = BroadcastConfig {
+        max_spectators: 1,
+        bits_per_second: 300_000,
+        chat: true,
+        max_log_bytes: 1 << 20,
+        ..BroadcastConfig::default()
+    };
+    let terms = Terms { spectators: Some(limits), ..Terms::default() };
+    let mut broken = Broken::on_terms("limits", (39, 0, true), [WAIT; 2], terms);
+    broken.run_to_frame(60);
+    broken.terms.spectators = Some(BroadcastConfig::default());
+    broken.come_back(0, 0);
+    broken.run("back", |machines| machines.iter().all(rejoined));
+    let ticket = std::fs::read_to_string(broken.ticket(0)).unwrap();
+    let kept = ticket.lines().find(|line| line.starts_with("watch ")).unwrap();
+    assert!(kept.ends_with(" 0 1 300000 true 1048576"), "the next program has them too: {kept}");
+    let (mut watch, mut second) = (watcher(&broken), watcher_at(&broken, ELSEWHERE));
+    run(&mut broken, &mut watch, None, |_, watch| !watch.spectator().bytes().is_empty());
+    broken.machines[0].online.send(b"hello").unwrap();
+    run(&mut broken, &mut watch, None, |broken, watch| {
+        second.poll().unwrap();
+        broken.machines.iter().all(|one| one.finish.is_some())
+            && watch.spectator().state() == Watching::Complete
+    });
+    let recording = Recording::open(watch.spectator().bytes().to_vec()).unwrap();
+    assert!(recording.messages().any(|(_, player, text)| (player, text) == (Player::One, &b"hello"[..])));
+    assert!(second.spectator().bytes().is_empty(), "there is one place: {:?}", second.spectator().state());
 }
 
 #[test]
@@ -277,6 +312,20 @@ fn only_the_missing_part_of_the_log_is_sent() {
         let (whole, part) = (sent(false, gone), sent(true, gone));
         assert!(whole > 60_000 && part < 12_000, "machine {gone}: {part} of {whole} bytes");
     }
+}
+
+/// A host has sixteen keys: the one by which a machine has come back is given up.
+#[test]
+fn machine_comes_back_more_often_than_a_host_has_keys() {
+    let mut broken = Broken::waiting("often", 40, 0, false, [WAIT; 2]);
+    broken.machines.iter_mut().for_each(|one| one.last = 1_000);
+    for count in 1..=18 {
+        broken.run_to_frame(20 * count);
+        broken.come_back(1, 1);
+        broken.run("back", |machines| machines.iter().all(rejoined));
+        broken.machines.iter_mut().for_each(|one| one.events.clear());
+    }
+    assert!(matches!(broken.finishes("often"), [Finish::Played(_), Finish::Played(_)]));
 }
 
 /// A machine that moves is asked for at its new address, and the file before the move is deleted.

@@ -47,7 +47,7 @@ impl Machine {
         record: Option<&Path>,
         connect: ConnectOptions,
     ) -> Result<Self, ConnectError> {
-        // The file says whether there were spectators, and how late they see the match.
+        // The file says whether there were spectators, how many there may be, and how late they see the match.
         let options = options(config, record, true).spectators(BroadcastConfig::default());
         Ok(Self::of(Online::rejoin(options.connect(connect), file)?, rules))
     }
