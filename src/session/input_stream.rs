@@ -74,6 +74,7 @@ impl InputStream {
     /// Goes on in a match: the peer has all our inputs before `acked`, and those before `sent_end` were sent before.
     pub(super) fn resume_at(&mut self, acked: Frame, sent_end: Frame) {
         self.outbox.resume_at(acked, sent_end);
+        self.rate.resume_at(sent_end);
     }
 
     /// The flags that an input packet of this match may have.

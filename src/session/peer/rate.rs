@@ -28,6 +28,8 @@ pub(crate) struct SendRate {
     frame_length: Span,
     /// For each frame: when its first packet went out, and how many packets had gone out by then.
     first_sends: FrameRing<(Time, u32)>,
+    /// The acks of earlier frames measure no RTT.
+    timed_from: Frame,
     sent_packets: u32,
     last_report: Option<Reported>,
     /// Thousandths, smoothed.
@@ -56,6 +58,7 @@ impl SendRate {
         Self {
             frame_length,
             first_sends: FrameRing::new(REMEMBERED, Default::default),
+            timed_from: Frame::ZERO,
             sent_packets: 0,
             last_report: None,
             loss: None,
@@ -67,6 +70,12 @@ impl SendRate {
             is_thinned: false,
             skipped: false,
         }
+    }
+
+    /// Goes on in a match in which this frame is sent next. The peer acknowledges earlier ones only when it plays again: the wait would
+    /// be taken for the RTT, and a queue that grows later would not show.
+    pub(crate) fn resume_at(&mut self, next: Frame) {
+        self.timed_from = next;
     }
 
     /// Notes that a packet goes out whose newest input is that of `newest`.
@@ -90,7 +99,9 @@ impl SendRate {
     /// Takes in the first ack of all inputs up to `newest`: an RTT sample.
     #[inline]
     pub(crate) fn acknowledged(&mut self, now: Time, newest: Frame) {
-        let Some(&(sent_at, _)) = self.first_sends.get(newest) else { return };
+        let Some(&(sent_at, _)) = self.first_sends.get(newest).filter(|_| newest >= self.timed_from) else {
+            return;
+        };
         let sample = now.since(sent_at);
         let rtt = match self.rtt {
             None => sample,
@@ -222,6 +233,17 @@ mod tests {
         rate.sent(at(5), Frame(0));
         rate.acknowledged(at(8), Frame(0));
         assert_eq!(rate.rtt, Some(FRAME * 8));
+    }
+
+    #[test]
+    fn wait_of_a_match_that_is_resumed_is_no_round_trip() {
+        let mut link = Link::new();
+        link.rate.resume_at(Frame(10));
+        (0..180).for_each(|frame| link.rate.sent(at(frame), Frame(9)));
+        link.rate.acknowledged(at(188), Frame(9));
+        assert_eq!(link.rate.rtt, None);
+        link.run(200..400, 5, 8, 14);
+        assert!(!link.rate.sends_copies(), "the queue that the copies fill shows");
     }
 
     #[test]
