@@ -3,14 +3,14 @@
 use rebout::Player;
 
 use super::hud::{GOLD, INK, PAPER, RED};
-use crate::picture::{YOU, says};
+use crate::picture::{Picture, YOU, says};
 use crate::scene::Scene;
 use games::duel::{CHOICE_FRAMES, Character, Duel};
 use stage::glyphs::{self, Style, write, write_centered, write_ending};
 use stage::{Canvas, Cells, Raster, at, characters, rgb};
 
 const TITLE: &str = "Choose your fighter";
-/// The keys by their names: each player has their own.
+/// The keys by their names: each player has their own. A spectator has none.
 const FOOTER: &str = "left and right: fighter   up: length of the match   light: choose   throw: take back";
 const SHORT_FOOTER: &str = "left/right, up: length, light: choose";
 
@@ -61,10 +61,10 @@ fn seconds(duel: &Duel) -> u16 {
     CHOICE_FRAMES.saturating_sub(duel.since).div_ceil(60)
 }
 
-/// Paints the cards on a canvas of 960 by 540. Where a sheet of words `is_covering` the middle, the cards stay away.
-pub fn paint(canvas: &mut dyn Canvas, scene: &Scene, is_covering: bool) {
-    let (width, height) = (canvas.width(), canvas.height());
-    if is_covering {
+/// Paints the cards on a canvas of 960 by 540. Where a sheet of words covers the middle, the cards stay away.
+pub fn paint(canvas: &mut dyn Canvas, picture: &Picture) {
+    let (width, height, scene) = (canvas.width(), canvas.height(), &picture.scene);
+    if picture.is_covered() {
         return;
     }
     let middle = width / 2.0;
@@ -91,6 +91,9 @@ pub fn paint(canvas: &mut dyn Canvas, scene: &Scene, is_covering: bool) {
     }
     let clock = Style::new(4.2, 5.0, if seconds(&scene.duel) <= 5 { RED.lighter(0.2) } else { PAPER });
     write_ending(canvas, &seconds(&scene.duel).to_string(), at(width - 28.0, 20.0), clock);
+    if picture.replay_view.is_some() {
+        return;
+    }
     canvas.rect(at(0.0, height - 38.0), width, 38.0, INK.faded(0.8));
     let fits = (width - 40.0) / glyphs::width(FOOTER, 1.0).max(1.0);
     write_centered(
@@ -144,7 +147,8 @@ pub fn paint_pixels(raster: &mut Raster, is_covering: bool) {
 }
 
 /// Writes the words of the choice.
-pub fn write_words(cells: &mut Cells, scene: &Scene) {
+pub fn write_words(cells: &mut Cells, picture: &Picture) {
+    let scene = &picture.scene;
     let columns = cells.columns() as i32;
     let half = (columns / 2 - 3).max(4) as usize;
     cells.write_centered(0, TITLE, PAPER, None);
@@ -173,6 +177,9 @@ pub fn write_words(cells: &mut Cells, scene: &Scene) {
                 cells.write_ending(columns - 2, row, text, color, None);
             }
         }
+    }
+    if picture.replay_view.is_some() {
+        return;
     }
     let footer = if characters::width(FOOTER) as i32 <= columns { FOOTER } else { SHORT_FOOTER };
     cells.write_centered(cells.rows() as i32 - 1, footer, GOLD, None);

@@ -57,7 +57,7 @@ pub fn paint(canvas: &mut dyn Canvas, picture: &Picture) {
     let below = message.as_ref().map_or(MESSAGE_TOP, MessageBox::bottom) + 18.0;
     let below = if banner.is_some() { below.max(BANNER_MIDDLE + 62.0) } else { below };
     if scene.duel.phase == Phase::Choose {
-        choosing::paint(canvas, scene, picture.is_covered());
+        choosing::paint(canvas, picture);
     } else {
         for player in Player::BOTH {
             paint_bar(canvas, scene, player);

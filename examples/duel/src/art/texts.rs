@@ -148,7 +148,7 @@ pub fn paint(cells: &mut Cells, picture: &Picture) {
     let free_rows = sheet.as_ref().map_or(i32::MAX, |(_, sheet)| sheet.top);
     let is_choosing = scene.duel.phase == Phase::Choose;
     if is_choosing && sheet.is_none() {
-        choosing::write_words(cells, scene);
+        choosing::write_words(cells, picture);
     }
     if cells.rows() < LARGE_CLOCK_ROWS && free_rows > 1 && !is_choosing {
         cells.write_centered(1, &format!(" {:02} ", scene.duel.seconds()), clock_color(scene), Some(INK));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rebout::replay::{Outcome, Recording, Viewer, Viewing, Winner};
+use rebout::replay::{End, Outcome, Recording, Viewer, Viewing, Winner};
 use rebout::{BroadcastConfig, ConnectOptions, Frame, Watch, Watching, checksum};
 
 use super::attract::AttractMode;
@@ -151,7 +151,10 @@ impl<'a> Shown<'a> {
         let viewer = Viewer::new(Duel::new(recording.header().seed), recording);
         let mut show = Show::new(screen, viewer.game(), names.clone(), false);
         show.set_outfits(outfits);
-        show.tell(format!("watching {} against {}", names[0], names[1]), Tone::Calm);
+        show.tell(
+            format!("watching {} against {}: space pauses, arrows seek, esc leaves", names[0], names[1]),
+            Tone::Calm,
+        );
         Self { viewer, show, taken, told: None }
     }
 
@@ -215,7 +218,10 @@ impl<'a> Shown<'a> {
             Viewing::Live => format!("live, {} s late", spectator.delay().as_secs()),
             Viewing::Behind => format!("{behind} s behind, l goes live"),
             Viewing::Paused => format!("paused, {behind} s behind"),
-            _ => "the end".to_owned(),
+            _ => match self.viewer.end() {
+                Some(end) => format!("the end: {}", winner(end, &names(self.viewer.recording()))),
+                None => "the end".to_owned(),
+            },
         };
         let watchers = match spectator.spectators() {
             0 | 1 => String::new(),
@@ -231,6 +237,7 @@ impl<'a> Shown<'a> {
         }));
         let trouble = match (self.viewer.verified(), spectator.state()) {
             (Err(error), _) => Some(format!("not as it was played, by other rules perhaps: {error}")),
+            _ if self.viewer.state() == Viewing::Ended => self.viewer.end().map(verdict),
             (Ok(_), Watching::Silent) => {
                 Some("the host is silent; the match goes on if it comes back".to_owned())
             }
@@ -239,7 +246,10 @@ impl<'a> Shown<'a> {
         };
         if trouble != self.told {
             if let Some(trouble) = &trouble {
-                self.show.tell(trouble.clone(), Tone::Alarm);
+                let is_good =
+                    self.viewer.end().is_some_and(|end| matches!(end.outcome, Outcome::Agreed { .. }));
+                let tone = if is_good && self.viewer.verified().is_ok() { Tone::Calm } else { Tone::Alarm };
+                self.show.tell(trouble.clone(), tone);
             }
             self.told = trouble;
         }
@@ -250,23 +260,31 @@ impl<'a> Shown<'a> {
         let mut lines =
             vec![format!("Frame {frame} of {newest}, checksum {:08X}", checksum(self.viewer.game()))];
         if let Some(end) = self.viewer.end() {
-            let names = names(self.viewer.recording());
-            let winner = match end.winner {
-                Winner::Player(player) => format!("{} won", names[player.index()]),
-                Winner::Draw => "a draw".to_owned(),
-                Winner::Undecided => "undecided".to_owned(),
-            };
-            let verdict = match end.outcome {
-                Outcome::Agreed { checksum } => format!("both machines agree on {checksum:08X}"),
-                Outcome::Disconnected(reason) => reason.to_string(),
-                _ => "the machines did not agree".to_owned(),
-            };
-            lines.push(format!("{winner}; {verdict}"));
+            let winner = winner(end, &names(self.viewer.recording()));
+            lines.push(format!("{winner}; {}", verdict(end)));
         }
         lines.push(match self.viewer.verified() {
             Ok(compared) => format!("{compared} checksums are those of the players"),
             Err(error) => format!("Not as it was played: {error}"),
         });
         Ending { lines, is_own_choice: true, ..Ending::of([]) }
+    }
+}
+
+/// Who won, in words.
+fn winner(end: End, names: &[String; 2]) -> String {
+    match end.winner {
+        Winner::Player(player) => format!("{} won", names[player.index()]),
+        Winner::Draw => "a draw".to_owned(),
+        Winner::Undecided => "undecided".to_owned(),
+    }
+}
+
+/// The verdict of the two machines, in words.
+fn verdict(end: End) -> String {
+    match end.outcome {
+        Outcome::Agreed { checksum } => format!("both machines agree on {checksum:08X}"),
+        Outcome::Disconnected(reason) => reason.to_string(),
+        _ => "the machines did not agree".to_owned(),
     }
 }
