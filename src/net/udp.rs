@@ -65,6 +65,12 @@ impl Udp {
         })
     }
 
+    /// Lets the clock jump, for tests of long waits.
+    #[cfg(all(test, feature = "seal"))]
+    pub(crate) fn skip(&mut self, time: Duration) {
+        self.epoch -= time;
+    }
+
     fn rebind(&mut self, addr: SocketAddr) -> io::Result<()> {
         let before = std::mem::replace(&mut self.socket, DatagramSocket::bind(addr)?);
         self.socket.replace(before, &self.poll);

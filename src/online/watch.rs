@@ -258,3 +258,6 @@ fn watched<D: Datagrams>(
         why: "this is no invite to watch; the host shares one beside the invite to play".to_owned(),
     })
 }
+
+#[cfg(all(test, feature = "udp"))]
+mod tests;

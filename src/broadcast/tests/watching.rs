@@ -220,3 +220,19 @@ fn log_longer_than_anybody_can_play_is_not_taken() {
         assert_eq!(watcher.0.match_number(), number);
     }
 }
+
+#[cfg(feature = "udp")]
+#[test]
+fn silence_counts_on_across_connections() {
+    let mut watcher = Watcher::with(100);
+    watcher.sent(10_001);
+    assert_eq!(watcher.0.state(), Watching::Silent);
+    // The clock of the next connection begins at zero.
+    watcher.0.ask_anew(ms(60_000), ms(0), addr(PARENT));
+    for (now, state) in [(0, Watching::Asking), (10_001, Watching::Silent), (90_000, Watching::Silent)] {
+        watcher.sent(now);
+        assert_eq!(watcher.0.state(), state, "{now} ms");
+    }
+    watcher.sent(90_001);
+    assert_eq!(watcher.0.state(), Watching::Lost, "150 s in all");
+}

@@ -15,6 +15,12 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 impl Connection<Udp> {
+    /// Lets the clock jump, for tests of long waits.
+    #[cfg(test)]
+    pub(crate) fn skip(&mut self, time: core::time::Duration) {
+        self.driver.transport_mut().skip(time);
+    }
+
     /// A host at a UDP socket of its own. [`share`](Self::share) is the text for the guest.
     ///
     /// # Errors
