@@ -1,5 +1,6 @@
 ; A program for the SNES that reads both pads in each frame, adds them up in memory and shows the sum as a colour.
-; Built by `ca65 pads.sfc.s -o pads.o && ld65 -C pads.sfc.cfg pads.o -o pads.sfc`.
+; Built by `ca65 pads.sfc.s -o pads.o && ld65 -C pads.sfc.cfg pads.o -o pads.sfc`. With `-D LINES_240` the picture has 240 lines, and the
+; machine reads its pads while a core ends the frame.
 
 .p816
 .smart
@@ -19,6 +20,10 @@ reset:
     lda #$8F
     sta $2100
     stz $2105
+.ifdef LINES_240
+    lda #$04
+    sta $2133
+.endif
     stz $212C
     stz $2121
     lda #$01
