@@ -10,6 +10,7 @@ pub mod bundle;
 pub mod game;
 pub mod invite;
 pub mod rbn1;
+pub mod rejoin_file;
 pub mod rendezvous_packets;
 pub mod replay;
 pub mod resumption;

@@ -1,0 +1,3 @@
+#![no_main]
+
+rebout_fuzz::target!(rejoin_file);
