@@ -70,7 +70,7 @@ static int play(const std::string &folder) {
     options.bind = "127.0.0.1:0";
     options.port_mapping = 0;
     options.countdown_ms = 300;
-    options.max_spectators = 1;
+    options.max_spectators = 4; // one that asks twice has two places for a while
     Machine host, guest, spectator;
     host.match.host(options);
     spectator.match.watch(options, host.match.share_to_watch());
