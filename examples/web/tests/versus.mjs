@@ -44,7 +44,8 @@ async function end(page, duel) {
     await page.close();
     await duel.until(/left/, 20);
     const { frames, stalls, rollbacks } = await duel.outcome();
-    expect(frames >= facts.settled, `the page has settled ${facts.settled} frames, the native program ${frames}`);
+    // The last packets of a page that is closed may be lost.
+    expect(frames + 60 >= facts.settled, `the page has settled ${facts.settled} frames, the native program ${frames}`);
     return `page ${outcome(facts)} | native ${frames} frames, ${stalls} stalls, ${rollbacks} rollbacks`;
 }
 
