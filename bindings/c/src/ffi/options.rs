@@ -307,8 +307,7 @@ impl Chosen {
 
 /// A number that fits a narrower type.
 pub(super) fn narrow<T: TryFrom<u32>>(value: u32, name: &str) -> Result<T, Fault> {
-    T::try_from(value)
-        .map_err(|_| Fault::invalid(format_args!("options->{name} is {value}, which is too much")))
+    T::try_from(value).map_err(|_| Fault::invalid(format_args!("options->{name} is {value}: too much")))
 }
 
 /// One of a few choices.
@@ -486,3 +485,6 @@ fn access_of(given: &COptions) -> Result<ConnectOptions, Fault> {
     }
     Ok(connect)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,6 @@
 //! The C interface as a caller sees it: arguments, phases, matches, and the programs of `examples`.
 
+mod callbacks;
 mod calls;
 mod connecting;
 mod counters;
