@@ -54,6 +54,18 @@ struct Again<D> {
 }
 
 #[cfg(feature = "udp")]
+impl<D> Again<D> {
+    /// Whether another connection is opened now. The next one follows ten seconds later.
+    fn is_due(&mut self, now: Duration) -> bool {
+        let is_due = now >= self.at;
+        if is_due {
+            self.at = now + AGAIN_AFTER;
+        }
+        is_due
+    }
+}
+
+#[cfg(feature = "udp")]
 impl Watch {
     /// Watches from a UDP socket of its own. `text` is a watch invite.
     ///
@@ -149,10 +161,9 @@ impl<D: Datagrams> Watch<D> {
     #[cfg(feature = "udp")]
     fn ask_again(&mut self) {
         let Some(again) = self.again.as_mut().filter(|_| self.spectator.asks_again()) else { return };
-        if self.now < again.at {
+        if !again.is_due(self.now) {
             return;
         }
-        again.at = self.now + AGAIN_AFTER;
         let Ok(connection) = (again.join)(&again.options, &again.text) else { return };
         let Ok((target, _)) = watched(&connection) else { return };
         let before = core::mem::replace(&mut self.now, connection.now());

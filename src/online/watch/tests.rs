@@ -116,3 +116,11 @@ fn spectator_asks_a_host_that_came_back_on_a_new_connection() {
     assert!(recording.frames() == LAST && recording.verify(game).unwrap() > 0);
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+#[test]
+fn silent_host_is_asked_again_every_ten_seconds() {
+    let (options, text) = (ConnectOptions::new(), String::new());
+    let mut again = Again { options, text, join: Connection::join, at: Duration::ZERO };
+    let asked: Vec<u64> = (25..60).filter(|at| again.is_due(Duration::from_secs(*at))).collect();
+    assert_eq!(asked, [25, 35, 45, 55]);
+}
