@@ -164,6 +164,16 @@ mod tests {
     }
 
     #[test]
+    fn window_doubles_on_after_growth_that_pauses_twice() {
+        let mut congestion = Congestion::new(at(0), TRIP);
+        // Two rounds without growth are no full line, and those before the last growth do not count.
+        for (round, parts) in (1..).zip([10, 10, 10, 20, 20, 20]) {
+            congestion.arrived(at(100 * round), parts);
+        }
+        assert_eq!(congestion.window(), FIRST_WINDOW + 90);
+    }
+
+    #[test]
     fn window_of_a_full_line_stays_a_quarter_above_its_arrivals() {
         let mut congestion = Congestion::new(at(0), TRIP);
         for round in 1..=20 {

@@ -157,6 +157,17 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
     }
 
+    #[test]
+    fn key_log_grows_when_it_is_opened_again() {
+        let path = std::env::temp_dir().join(format!("rebout-key-log-{}", std::process::id()));
+        let _ = fs::remove_file(&path);
+        for line in ["one", "two"] {
+            KeyLog::open(&path).unwrap().add(&line).unwrap();
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\n");
+        fs::remove_file(&path).unwrap();
+    }
+
     #[cfg(unix)]
     #[test]
     fn symlinks_and_devices_are_refused() {

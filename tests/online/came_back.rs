@@ -7,7 +7,7 @@ use core::time::Duration;
 use rebout::lab::sim::{EntryKind, Recording as Recorded};
 use rebout::replay::{Outcome, Recording, Tail};
 use rebout::{
-    BroadcastConfig, ConnectOptions, Connection, Finish, Options, Player, Randomness, Watch, Watching,
+    BroadcastConfig, ConnectOptions, Connection, Event, Finish, Options, Player, Randomness, Watch, Watching,
 };
 use std::path::Path;
 use std::time::Instant;
@@ -344,4 +344,23 @@ fn ticket_has_the_new_address_of_the_other_machine() {
     broken.run("back", |machines| machines.iter().all(rejoined));
     assert_eq!(broken.machines[0].online.agreed().unwrap().seed, seed);
     assert!(matches!(broken.finishes("moved"), [Finish::Played(_), Finish::Played(_)]));
+}
+
+/// The first program is silent for a while. Once it is heard again, its ticket opens nothing.
+#[test]
+fn machine_that_is_heard_again_keeps_its_seat() {
+    let mut broken = Broken::waiting("heard", 11, 0, false, [WAIT; 2]);
+    broken.run_to_frame(40);
+    let seed = broken.machines[0].online.agreed().unwrap().seed;
+    broken.run_alone(0, Duration::from_secs(2));
+    broken.run("heard", |machines| machines[0].events.contains(&Event::Resumed));
+    let connections = |broken: &Broken| broken.machines[0].online.connection().stats().connections;
+    let (before, mut second) = (connections(&broken), broken.second_program(97));
+    while broken.machines.iter().any(|one| one.finish.is_none()) {
+        second.turn();
+        broken.step();
+    }
+    assert_eq!(connections(&broken), before, "its key is dismissed");
+    assert_unbroken(&mut broken, seed, "heard");
+    assert!(second.game.is_none() && !broken.machines.iter().any(rejoined));
 }

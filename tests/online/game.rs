@@ -3,8 +3,8 @@
 use crate::sim_network::{Shared, SimNetwork, SimSocket, TICK, addr, socket};
 use core::time::Duration;
 use rebout::{
-    Buttons, ConnectOptions, Connection, Cues, Event, Finish, Game, Inputs, Now, Online, Options, Player,
-    Save, StateError, fields,
+    Buttons, ConnectOptions, Connection, Cue, Cues, Event, Finish, Game, Inputs, Now, Online, Options,
+    Player, Save, StateError, fields,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,8 @@ impl Save for Tally {
 
 impl Game for Tally {
     fn step(&mut self, inputs: Inputs, cues: &mut Cues) {
+        assert!(cues.as_slice().is_empty(), "cues of another step");
+        cues.emit(Cue(self.state.frame % 3));
         for player in Player::BOTH {
             let sum = &mut self.state.sums[player.index()];
             *sum = sum.wrapping_mul(31).wrapping_add(u32::from(inputs[player].buttons().0));

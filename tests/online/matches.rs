@@ -357,6 +357,22 @@ fn recording_that_cannot_begin_does_not_stop_the_match() {
     std::fs::remove_file(&folder.0).unwrap();
 }
 
+/// Neither a recording nor a ticket can be written.
+#[test]
+fn notices_come_in_the_order_of_their_causes() {
+    let folder = Folder::new("notices");
+    std::fs::write(&folder.0, "a file in the place of the folder").unwrap();
+    let none = options("Ada").record_to(&folder.0).rejoin_in(&folder.0);
+    let mut pair = SimOnline::new([none, options("Bob")]);
+    let finishes = pair.run_to_the_end();
+    let notices = &pair.machines[0].notices;
+    assert_eq!(notices.len(), 2, "{notices:?}");
+    assert!(notices[0].starts_with("The match cannot be recorded to "), "{notices:?}");
+    assert!(notices[1].starts_with("No file to come back by is in "), "{notices:?}");
+    agreed(&finishes[0]);
+    std::fs::remove_file(&folder.0).unwrap();
+}
+
 #[test]
 fn open_match_shows_one_code_to_both() {
     let mut pair = SimOnline::connected([options("Ada"), options("Bob")], &ConnectOptions::new().open());

@@ -9,7 +9,7 @@ use rebout::net::udp::UdpDriver;
 use rebout::net::{Datagrams, Driver};
 use rebout::rendezvous::{RendezvousConfig, RendezvousServer};
 use rebout::{
-    Config, ConnectError, ConnectOptions, Connection, Invite, Lobby, LobbyError, Online, Protocol,
+    Config, ConnectError, ConnectOptions, Connection, Event, Invite, Lobby, LobbyError, Online, Protocol,
     RelayPolicy, Watch,
 };
 
@@ -357,4 +357,37 @@ fn spectators_find_a_host_that_came_back_in_its_room() {
     spectator.move_to(watch()).unwrap();
     run(&mut machines, &mut spectator, false, &|_, watch| watch.spectator().match_number() == 2);
     assert_eq!(machines[0].online.spectators().unwrap().spectators, 1);
+}
+
+/// While the host is silent, the joiner waits for it in a room of their key.
+#[test]
+fn room_to_come_back_by_is_left_when_the_peer_is_heard() {
+    const SERVER: usize = 2;
+    let folder = crate::folder::Folder::new("left-room");
+    let sim = SimNetwork::new(3);
+    let (mut driver, mut server) = (Driver::new(socket(&sim, SERVER)), server());
+    let at = ConnectOptions::new().rendezvous(&addr(SERVER).to_string()).leave_addresses_out();
+    let mut names = ["Ada", "Bob"].into_iter();
+    let mut machines = pair(&sim, &[at, ConnectOptions::new()]).map(|connection| {
+        let name = names.next().unwrap();
+        let options = rebout::Options::with_config(config()).name(name).rejoin_in(folder.file(name));
+        Machine { last: u32::MAX, ..Machine::new(Online::on(options, connection).unwrap()) }
+    });
+    let mut run = |only: usize, done: &dyn Fn(&[Machine; 2], usize) -> bool| {
+        let end = sim.borrow().now() + Duration::from_secs(90);
+        while !done(&machines, server.rooms()) {
+            machines.iter_mut().skip(only).for_each(Machine::turn);
+            driver.poll(&mut server).unwrap();
+            sim.borrow_mut().pass(TICK);
+            assert!(sim.borrow().now() < end, "{} rooms", server.rooms());
+        }
+        server.rooms()
+    };
+    let before = run(0, &|machines, _| {
+        machines.iter().all(|one| one.game.as_ref().is_some_and(|game| game.state.frame > 60))
+    });
+    run(1, &|_, rooms| rooms == before + 1);
+    run(0, &|machines, _| machines[1].events.contains(&Event::Resumed));
+    run(0, &|_, rooms| rooms == before);
+    assert!(machines.iter().all(|one| one.finish.is_none()), "the match goes on");
 }

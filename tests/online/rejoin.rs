@@ -148,6 +148,16 @@ impl Broken {
         self.machines[id].last = before.last;
     }
 
+    /// Another program of the joiner, at an address of its own, by a copy of its ticket.
+    pub(crate) fn second_program(&self, seed: u64) -> Machine {
+        let copy = self.recordings[1].file("copy");
+        write_private(&copy, &std::fs::read_to_string(self.ticket(1)).unwrap());
+        let options = options(seed, (1, WAIT), &self.folders, &self.recordings, false);
+        Machine::new(
+            Online::rejoin_on(options, &copy, socket(&self.sim, ELSEWHERE), &[addr(ELSEWHERE)]).unwrap(),
+        )
+    }
+
     pub(crate) fn finishes(&mut self, what: &str) -> [Finish; 2] {
         self.run(what, |machines| machines.iter().all(|one| one.finish.is_some()));
         self.machines.each_ref().map(|one| one.finish.clone().unwrap())
@@ -363,12 +373,7 @@ fn seat_of_a_machine_that_plays_is_not_given_away() {
     let mut broken = Broken::new("twice", 9, 0, false);
     broken.run_to_frame(40);
     let seed = broken.machines[0].online.agreed().unwrap().seed;
-    let (ticket, copy) = (broken.ticket(1), broken.recordings[1].file("copy"));
-    write_private(&copy, &std::fs::read_to_string(&ticket).unwrap());
-    let options = options(99, (1, WAIT), &broken.folders, &broken.recordings, false);
-    let online =
-        Online::rejoin_on(options, &copy, socket(&broken.sim, ELSEWHERE), &[addr(ELSEWHERE)]).unwrap();
-    let mut second = Machine::new(online);
+    let mut second = broken.second_program(99);
     while broken.machines.iter().any(|one| one.finish.is_none()) {
         second.turn();
         broken.step();

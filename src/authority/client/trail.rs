@@ -129,6 +129,12 @@ mod tests {
     }
 
     #[test]
+    fn spawned_player_has_replayed_nothing() {
+        let trail = trail(0);
+        assert_eq!((trail.own().stats().replayed, x(&trail)), (0, 100.0));
+    }
+
+    #[test]
     fn update_on_the_trail_corrects_nothing() {
         let mut trail = trail(40);
         for age in 0..40_u8 {

@@ -87,3 +87,21 @@ impl ConnectOptions {
         Self { access, key, rendezvous, relay, only, leaves_addresses_out, bind, comes_back, ..self.clone() }
     }
 }
+
+#[cfg(all(test, feature = "nat"))]
+mod tests {
+    use super::*;
+    use crate::RelayPolicy;
+
+    #[test]
+    fn options_to_rejoin_keep_port_and_relay_policy_alone() {
+        let before = ConnectOptions::new().open().rendezvous("192.0.2.1:7").leave_addresses_out();
+        let options = before.to_rejoin(7_001, "only");
+        assert_eq!((options.bind.ip(), options.bind.port()), (before.bind.ip(), 7_001));
+        assert_eq!(options.relay, RelayPolicy::Only);
+        assert!(options.comes_back && !before.comes_back, "it is waited for longer");
+        assert!(matches!(options.access, Access::Invited) && options.rendezvous.is_none());
+        assert!(!options.leaves_addresses_out);
+        assert_eq!(before.to_rejoin(7_001, "unknown").relay, before.relay);
+    }
+}

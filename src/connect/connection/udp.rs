@@ -167,6 +167,13 @@ mod tests {
         assert_eq!(name(&none, None), "192.0.2.1");
     }
 
+    #[test]
+    fn loopback_is_shared_only_without_another_address() {
+        let own = own("0.0.0.0:7000".parse().unwrap());
+        let has_loopback = own.iter().any(|addr| addr.ip().is_loopback());
+        assert_eq!(has_loopback, local_addresses().is_empty(), "{own:?}");
+    }
+
     /// A host at the end of a stream.
     struct Host(Registration);
 

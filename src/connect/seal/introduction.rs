@@ -187,4 +187,14 @@ mod tests {
         let sent = (0..60_000).filter(|ms| repeated.is_due(at(*ms))).count();
         assert_eq!((sent, repeated.at), (50, Time::NEVER));
     }
+
+    #[test]
+    fn proof_that_was_given_up_is_sent_once_when_wanted() {
+        let proof = Some([1; PLAYER_LEN]);
+        let mut introduction = Introduction { proof, ..Introduction::none() };
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        assert_eq!(introduction.answered(at(5), Answer::Wanted), (true, false));
+        let sent: Vec<u64> = (5..5_000).filter(|ms| introduction.says(at(*ms)).is_some()).collect();
+        assert_eq!(sent, [5]);
+    }
 }
