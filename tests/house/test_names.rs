@@ -16,11 +16,13 @@ fn test_names(text: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn test_names_have_at_most_60_characters() {
+fn test_names_are_short_and_begin_without_an_article() {
     let mut read = 0;
     for (path, text) in OTHERS.into_iter().chain(["src"]).flat_map(files) {
         for name in test_names(&text) {
             assert!(name.len() <= MAX_CHARACTERS, "{path:?}: {name} has {} characters", name.len());
+            let article = ["a_", "an_", "the_"].into_iter().find(|article| name.starts_with(article));
+            assert_eq!(article, None, "{path:?}: {name}");
             read += 1;
         }
     }

@@ -62,7 +62,7 @@ fn server_that_shuts_down_says_so() {
 }
 
 #[test]
-fn a_server_closes_when_its_time_is_over() {
+fn server_closes_when_its_time_is_over() {
     let (mut server, _) = server("--seconds 1");
     assert_eq!(server.line(), "the arena is closed");
 }

@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_zigzag_goes_from_end_to_end_in_straight_lines() {
+    fn zigzag_goes_from_end_to_end_in_straight_lines() {
         let points: Vec<f32> = (0..=8_u32).map(|n| triangle((n * 0x2000) as u16).to_num()).collect();
         assert_eq!(points, [0.0, 0.5, 1.0, 0.5, 0.0, -0.5, -1.0, -0.5, 0.0]);
     }

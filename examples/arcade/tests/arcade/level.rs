@@ -202,7 +202,7 @@ fn next_level_is_harder_and_a_lost_game_starts_again() {
 }
 
 #[test]
-fn the_same_commands_lead_to_the_same_game() {
+fn same_commands_lead_to_the_same_game() {
     let end = |seed| {
         let mut lab = lab::<GameWire>(seed, 2, LinkConfig::new(Duration::from_millis(10)));
         lab.run_until(Duration::from_secs(10));

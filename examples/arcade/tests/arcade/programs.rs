@@ -60,7 +60,7 @@ fn killed_player_is_noticed_on_both_wires() {
 }
 
 #[test]
-fn a_server_that_is_killed_is_lost_and_the_player_is_told_so() {
+fn server_that_is_killed_is_lost_and_the_player_is_told_so() {
     on_both_wires(|wire| {
         let (mut server, invite) = server(&format!("--seconds 60 --wire {wire}"));
         let mut player = start(&format!("join {invite} {UNSEEN} --wire {wire} --timeout 2"));
@@ -74,7 +74,7 @@ fn a_server_that_is_killed_is_lost_and_the_player_is_told_so() {
 
 #[cfg(unix)]
 #[test]
-fn a_server_that_closes_says_so() {
+fn server_that_closes_says_so() {
     for (wire, words) in [("rtype", "the server has ended the game"), ("game", "the server was shut down")] {
         let (mut server, invite) = server(&format!("--wire {wire}"));
         let mut player = start(&format!("join {invite} {UNSEEN} --wire {wire}"));
@@ -89,13 +89,13 @@ fn a_server_that_closes_says_so() {
 }
 
 #[test]
-fn a_server_closes_when_its_time_is_over() {
+fn server_closes_when_its_time_is_over() {
     let (mut server, _) = server("--seconds 1");
     assert_eq!(server.line(), "the arcade is closed: level 1, 0 points");
 }
 
 #[test]
-fn a_fifth_player_is_told_that_the_server_is_full() {
+fn fifth_player_is_told_that_the_server_is_full() {
     for wire in ["rtype", "game"] {
         let (mut server, invite) = server(&format!("--seconds 60 --wire {wire}"));
         let mut players: Vec<Running> =

@@ -19,7 +19,7 @@ fn warned(menu: &Menu) -> bool {
 }
 
 #[test]
-fn the_title_starts_a_server_with_bots_joins_another_and_quits() {
+fn title_starts_a_server_with_bots_joins_another_and_quits() {
     let mut title = Title::new(1, false, Format::Rtype);
     let play = |bots, wire| Some(Request::Play { bots, wire });
     assert_eq!(title.act(&Act::Confirm), play(1, Format::Rtype));
@@ -49,7 +49,7 @@ fn the_title_starts_a_server_with_bots_joins_another_and_quits() {
 }
 
 #[test]
-fn the_end_of_a_game_is_told_on_the_title() {
+fn end_of_a_game_is_told_on_the_title() {
     let mut title = Title::new(0, false, Format::Rtype);
     title.tell(Some("the server is gone".to_owned()));
     assert_eq!(title.menu().notes[0].text, "the server is gone");

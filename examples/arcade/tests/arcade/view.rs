@@ -76,7 +76,7 @@ fn terminal(picture: &Picture, columns: usize, rows: usize) -> String {
 }
 
 #[test]
-fn a_window_of_any_size_shows_ships_in_their_colours() {
+fn window_of_any_size_shows_ships_in_their_colours() {
     for (width, height) in [(320.0, 180.0), (960.0, 540.0), (1_000.0, 400.0), (1_920.0, 1_080.0)] {
         let (wide, bytes) = window(&crowded(), width, height);
         let scale = wide as f32 / 960.0 * 1.5;
@@ -107,7 +107,7 @@ fn raw_updates_banners_notes_and_figures_change_the_picture() {
 }
 
 #[test]
-fn a_terminal_of_any_size_has_the_words() {
+fn terminal_of_any_size_has_the_words() {
     for (columns, rows) in [(60, 18), (80, 24), (121, 34), (200, 60)] {
         let text = terminal(&crowded(), columns, rows);
         assert!(text.contains("0001234") && text.contains("level 2"), "{columns} x {rows}: {text}");
@@ -141,7 +141,7 @@ fn keys_fly_and_shoot_and_opposite_ones_are_neutral() {
 }
 
 #[test]
-fn a_gamepad_flies_and_shoots_beside_the_keys() {
+fn gamepad_flies_and_shoots_beside_the_keys() {
     let pad =
         |buttons: &[PadButton]| PadState { held: buttons.iter().copied().collect(), ..PadState::default() };
     let input = |held: &[Key], buttons: &[PadButton]| InputState {

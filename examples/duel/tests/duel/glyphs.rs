@@ -110,7 +110,7 @@ fn combining_marks_are_drawn_and_invisible_characters_are_not() {
 }
 
 #[test]
-fn a_wide_character_takes_the_room_of_two() {
+fn wide_character_takes_the_room_of_two() {
     use stage::glyphs::width;
     assert!((width("東x", 1.0) - width("abx", 1.0)).abs() < 0.01);
     let beside = drawn_text("東x").replace(&drawn_text("東")[1..drawn_text("東").len() - 1], "");

@@ -87,19 +87,19 @@ fn names_and_fields_of_a_hostile_peer_are_escaped() {
 }
 
 #[test]
-fn a_name_of_nothing_but_marks_is_no_name() {
+fn name_of_nothing_but_marks_is_no_name() {
     let side = against_a_rogue("\u{202e}\u{200f} \u{7}");
     assert!(side.has_said("Ann on the right against Nameless: "), "{:#?}", side.said);
 }
 
 #[test]
-fn a_name_that_looks_like_the_own_player_is_no_name() {
+fn name_that_looks_like_the_own_player_is_no_name() {
     let side = against_a_rogue("Yo\u{200b}u\u{feff}");
     assert!(side.has_said("Ann on the right against Nameless: "), "{:#?}", side.said);
 }
 
 #[test]
-fn a_file_with_a_hostile_name_is_named_harmlessly() {
+fn file_with_a_hostile_name_is_named_harmlessly() {
     let Output { status, stdout, stderr } = duel()
         .args(["replay", "no\u{1b}[2Jsuch\u{202e}file", "--view", "none"])
         .output()

@@ -57,7 +57,7 @@ fn addresses_are_left_out_of_an_invite_with_a_rendezvous() {
 }
 
 #[test]
-fn an_invite_in_lower_case_and_torn_apart_is_good() {
+fn invite_in_lower_case_and_torn_apart_is_good() {
     let mut ann = host("Ann", &[]);
     let invite = invite_of(&mut ann).to_lowercase();
     let (start, end) = invite.split_at(40);
@@ -92,7 +92,7 @@ fn by_address_both_see_the_same_unverified_code() {
 }
 
 #[test]
-fn a_bare_match_is_played_where_both_sides_say_so() {
+fn bare_match_is_played_where_both_sides_say_so() {
     let mut ann = host("Ann", &["--bare"]);
     let port = ann.expect("Waiting at UDP port ");
     let address = format!("127.0.0.1:{port}");
@@ -126,7 +126,7 @@ fn invite_of_another_host_at_the_same_address_is_refused() {
 }
 
 #[test]
-fn a_kept_key_makes_the_same_invite_and_is_for_its_owner_alone() {
+fn kept_key_makes_the_same_invite_and_is_for_its_owner_alone() {
     let folder = Folder::new("keep");
     std::fs::create_dir_all(&folder.0).expect("a folder");
     let file = folder.0.join("key");
@@ -226,7 +226,7 @@ fn bad_invites_and_contradictions_are_refused_in_words() {
 }
 
 #[test]
-fn an_address_that_cannot_be_hidden_is_not_shown() {
+fn address_that_cannot_be_hidden_is_not_shown() {
     for args in [
         &["host", "--relay", "only"][..],
         &["host", "--relay", "only", "--open"],

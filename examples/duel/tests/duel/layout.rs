@@ -162,7 +162,7 @@ fn every_word_of_a_sheet_is_on_the_screen() {
 }
 
 #[test]
-fn a_sheet_that_is_too_long_says_so_and_keeps_its_footer() {
+fn sheet_that_is_too_long_says_so_and_keeps_its_footer() {
     let mut panel = panel();
     panel.lines = (0..40).map(|line| (" ".to_owned(), format!("line {line}"))).collect();
     let picture = Picture {
@@ -193,7 +193,7 @@ fn busy_net() -> NetGraph {
 }
 
 #[test]
-fn the_figures_and_the_legend_of_the_net_graph_are_never_cut() {
+fn figures_and_legend_of_the_net_graph_are_never_cut() {
     let picture = Picture {
         net: Some(busy_net()),
         ..Picture::of(Scene::new(&Duel::between(1, games::duel::Character::ALL), names()))
@@ -235,7 +235,7 @@ fn corner_shows_round_trip_and_deepest_rollback() {
 }
 
 #[test]
-fn a_long_message_is_wrapped_and_lies_above_the_combos() {
+fn long_message_is_wrapped_and_lies_above_the_combos() {
     let mut scene = Scene::new(&Duel::between(1, games::duel::Character::ALL), names());
     for side in &mut scene.sides {
         (side.combo_hits, side.combo_damage, side.combo_frames) = (5, 312, 60);
@@ -255,7 +255,7 @@ fn a_long_message_is_wrapped_and_lies_above_the_combos() {
 }
 
 #[test]
-fn a_long_name_leaves_the_score_and_the_row_as_they_are() {
+fn long_name_leaves_the_score_and_the_row_as_they_are() {
     let names = ["東京都東京都東京都東京都東京都東", "Bartholomew Long"].map(str::to_owned);
     let mut duel = Duel::between(1, games::duel::Character::ALL);
     for fighter in &mut duel.fighters {
@@ -342,7 +342,7 @@ fn seek_bar_of_a_replay_does_not_cross_a_sheet() {
 }
 
 #[test]
-fn the_inputs_of_a_training_leave_the_combo_in_view() {
+fn inputs_of_a_training_leave_the_combo_in_view() {
     let mut scene = Scene::new(&Duel::between(1, games::duel::Character::ALL), names());
     let side = &mut scene.sides[0];
     (side.combo_hits, side.combo_damage, side.combo_frames) = (5, 312, 60);
@@ -357,7 +357,7 @@ fn the_inputs_of_a_training_leave_the_combo_in_view() {
 }
 
 #[test]
-fn the_page_of_the_colours_leaves_the_fighters_in_view() {
+fn page_of_the_colours_leaves_the_fighters_in_view() {
     let menu = Menu::new("Colours", ["Left", "Right", "Back"].map(Item::pick).into()).with_footer("esc");
     for (columns, rows) in TERMINALS {
         let grid = Grid::terminal(columns.into(), rows.into());
@@ -368,7 +368,7 @@ fn the_page_of_the_colours_leaves_the_fighters_in_view() {
 }
 
 #[test]
-fn a_terminal_beyond_the_largest_picture_has_it_in_its_middle() {
+fn terminal_beyond_the_largest_picture_has_it_in_its_middle() {
     let picture = Picture::of(Scene::new(&Duel::between(1, games::duel::Character::ALL), names()));
     let mut painter = Painter::new(Depth::Full);
     painter.paint(&picture, (200, 60));
@@ -386,7 +386,7 @@ fn a_terminal_beyond_the_largest_picture_has_it_in_its_middle() {
 }
 
 #[test]
-fn a_terminal_that_is_too_small_is_told_how_large_it_must_be() {
+fn terminal_that_is_too_small_is_told_how_large_it_must_be() {
     assert!(Painter::has_room((60, 18)) && !Painter::has_room((59, 18)) && !Painter::has_room((60, 17)));
     let picture = Picture::of(Scene::new(&Duel::between(1, games::duel::Character::ALL), names()));
     for size in [(40, 10), (59, 50), (200, 17)] {

@@ -140,7 +140,7 @@ fn pages_make_their_requests() {
 }
 
 #[test]
-fn a_host_is_joined_by_what_was_typed_or_pasted() {
+fn host_is_joined_by_what_was_typed_or_pasted() {
     let mut app = app();
     pick(&mut app, "Join a match");
     assert_eq!(app.act(&Act::Confirm), None, "nothing was typed");
@@ -156,7 +156,7 @@ fn a_host_is_joined_by_what_was_typed_or_pasted() {
 }
 
 #[test]
-fn a_lost_match_is_told_and_can_be_tried_again() {
+fn lost_match_is_told_and_can_be_tried_again() {
     let mut app = app();
     pick(&mut app, "Join a match");
     app.act(&Act::Paste("host".to_owned()));
@@ -189,7 +189,7 @@ fn a_lost_match_is_told_and_can_be_tried_again() {
 }
 
 #[test]
-fn a_button_gets_the_next_key_and_a_taken_key_is_swapped() {
+fn button_gets_the_next_key_and_a_taken_key_is_swapped() {
     let mut app = app();
     pick(&mut app, "Settings");
     pick(&mut app, "Keys");
@@ -222,7 +222,7 @@ fn a_button_gets_the_next_key_and_a_taken_key_is_swapped() {
 }
 
 #[test]
-fn a_gamepad_is_bound_by_its_buttons_for_each_player() {
+fn gamepad_is_bound_by_its_buttons_for_each_player() {
     let mut app = app();
     pick(&mut app, "Settings");
     pick(&mut app, "Keys");
@@ -246,7 +246,7 @@ fn a_gamepad_is_bound_by_its_buttons_for_each_player() {
 }
 
 #[test]
-fn a_gamepad_walks_through_a_menu() {
+fn gamepad_walks_through_a_menu() {
     let presses = vec![PadButton::Down, PadButton::South];
     let pad = PadState { presses, ..PadState::default() };
     let mut app = app();
@@ -255,7 +255,7 @@ fn a_gamepad_walks_through_a_menu() {
 }
 
 #[test]
-fn the_volumes_are_sliders() {
+fn volumes_are_sliders() {
     let mut app = app();
     pick(&mut app, "Settings");
     pick(&mut app, "Sound");
@@ -268,7 +268,7 @@ fn the_volumes_are_sliders() {
 }
 
 #[test]
-fn a_mute_in_a_match_is_kept_and_seen_on_the_page_of_the_sound() {
+fn mute_in_a_match_is_kept_and_seen_on_the_page_of_the_sound() {
     let mut app = app();
     app.set_levels(Levels { muted: false, ..app.settings.levels });
     assert!(!app.take_changed(), "nothing to write");
@@ -280,7 +280,7 @@ fn a_mute_in_a_match_is_kept_and_seen_on_the_page_of_the_sound() {
 }
 
 #[test]
-fn the_dates_of_the_replays_are_in_one_column() {
+fn dates_of_the_replays_are_in_one_column() {
     let mut app = app();
     let results = ["left", "Ann won"].map(str::to_owned);
     app.set_replays(results.map(|result| Entry { result, ..entry("a") }).into());
@@ -290,7 +290,7 @@ fn the_dates_of_the_replays_are_in_one_column() {
 }
 
 #[test]
-fn a_bad_port_and_a_bad_name_are_refused_and_not_kept() {
+fn bad_port_and_bad_name_are_refused_and_not_kept() {
     let mut app = app();
     pick(&mut app, "Host a match");
     choose(&mut app, "UDP port");
@@ -309,7 +309,7 @@ fn a_bad_port_and_a_bad_name_are_refused_and_not_kept() {
 }
 
 #[test]
-fn the_delay_and_the_window_always_fit_together() {
+fn delay_and_window_always_fit_together() {
     let mut app = app();
     pick(&mut app, "Settings");
     pick(&mut app, "Link");
@@ -404,7 +404,7 @@ fn closed_items_are_passed_over_and_the_ends_are_joined() {
 }
 
 #[test]
-fn the_mouse_finds_the_items_where_they_are_drawn() {
+fn mouse_finds_the_items_where_they_are_drawn() {
     for surface in
         [Surface::Canvas, Surface::Cells { columns: 60, rows: 20 }, Surface::Cells { columns: 160, rows: 50 }]
     {

@@ -176,7 +176,7 @@ fn watch(replay: &Replay) -> Seen {
 }
 
 #[test]
-fn a_host_and_a_joiner_fight_and_agree_on_every_frame() {
+fn host_and_joiner_fight_and_agree_on_every_frame() {
     let folder = Folder::new("agree");
     let mut sides = match_of(&folder.0, &["--frames", ONE_ROUND]);
     let codes = sides.each_mut().map(Side::exit_code);
@@ -246,7 +246,7 @@ fn signal_to_stop_leaves_and_tells_the_peer_at_once() {
 }
 
 #[test]
-fn a_full_and_an_incompatible_host_are_named_as_such() {
+fn full_and_incompatible_hosts_are_named_as_such() {
     let folder = Folder::new("refused");
     let mut host = Side::start("Ann", &["host", "--port", "0", "--frames", "77"], &folder.0);
     let invite = invite_of(&mut host);
@@ -316,7 +316,7 @@ fn two_bots_on_a_bare_link_say_so() {
 }
 
 #[test]
-fn a_changed_state_is_named_and_sets_the_exit_code() {
+fn changed_state_is_named_and_sets_the_exit_code() {
     let folder = Folder::new("desync");
     let (code, json) = bots(&folder.0, &["--frames", "400", "--desync", "200"]);
     assert_eq!(code, Some(1), "{json}");

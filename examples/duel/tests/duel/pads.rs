@@ -6,7 +6,7 @@ use rebout::Buttons;
 use stage::pads::{PadAxis, PadButton, PadEvent, Pads};
 
 #[test]
-fn a_pad_has_a_button_of_its_own_for_each_of_the_nine() {
+fn pad_has_a_button_of_its_own_for_each_of_the_nine() {
     let nine = [LEFT, RIGHT, UP, DOWN, LIGHT, HEAVY, SPECIAL, THROW, START];
     let given = PadBindings::USUAL.0.map(|button| PadBindings::USUAL.buttons([button].into_iter().collect()));
     assert_eq!(given, nine);
@@ -15,7 +15,7 @@ fn a_pad_has_a_button_of_its_own_for_each_of_the_nine() {
 }
 
 #[test]
-fn a_stick_to_the_lower_left_with_a_tapped_button_is_a_low_blow() {
+fn stick_to_the_lower_left_with_a_tapped_button_is_a_low_blow() {
     let pads = Pads::in_memory();
     let slot = pads.plug_in("Fight stick").expect("there is room");
     pads.apply(slot, PadEvent::Axis { axis: PadAxis::StickX, value: -0.7 });

@@ -81,7 +81,7 @@ fn matches_are_recorded_by_default_listed_and_watched() {
 }
 
 #[test]
-fn a_list_tells_names_date_length_and_result() {
+fn list_tells_names_date_length_and_result() {
     let folder = Folder::new("list");
     std::fs::create_dir_all(&folder.0).unwrap();
     let end = |outcome, winner| Some(End { outcome, winner });
@@ -126,7 +126,7 @@ fn names_in_a_file_are_shown_short_and_harmless() {
 }
 
 #[test]
-fn an_entry_has_date_names_length_and_result() {
+fn entry_has_date_names_length_and_result() {
     let names = ["Ann".to_owned(), "Ben".to_owned()];
     let entry = Entry {
         path: PathBuf::new(),

@@ -51,7 +51,7 @@ fn file_of(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn the_settings_are_read_as_they_were_written() {
+fn settings_are_read_as_they_were_written() {
     for settings in [Settings::default(), other()] {
         assert_eq!(Settings::read(&settings.write()), Ok(settings));
     }
@@ -71,7 +71,7 @@ fn every_key_that_can_be_bound_is_read_back() {
 }
 
 #[test]
-fn a_bad_line_is_named() {
+fn bad_line_is_named() {
     for (text, line, words) in [
         ("link.port = 7000\nport = 1", 2, "no setting is called 'port'"),
         ("\n\nname", 3, "'name' is not 'name = value'"),
@@ -142,7 +142,7 @@ fn files_that_are_none_are_named_and_nothing_is_lost() {
 }
 
 #[test]
-fn the_folder_is_where_programs_of_this_system_keep_theirs() {
+fn folder_is_where_programs_of_this_system_keep_theirs() {
     let folder = |vars: &[(&str, &str)]| {
         config_folder(|name| {
             vars.iter().find(|(known, _)| *known == name).map(|(_, value)| OsString::from(value))
@@ -162,7 +162,7 @@ fn the_folder_is_where_programs_of_this_system_keep_theirs() {
 
 /// The program reads the settings of its home, and a bad file neither stops a match nor passes in silence.
 #[test]
-fn a_bad_file_is_said_and_the_match_is_played() {
+fn bad_file_is_said_and_the_match_is_played() {
     let folder = Folder::new("settings-said");
     let home = folder.0.join("rebout/duel");
     std::fs::create_dir_all(&home).expect("a folder");

@@ -44,7 +44,7 @@ const BLOCKS: Drill = Drill {
 const STANDS: Drill = Drill { guard: Guard::Never, ..BLOCKS };
 
 #[test]
-fn the_advantage_on_the_ground_is_that_of_the_table() {
+fn advantage_on_the_ground_is_that_of_the_table() {
     let moves = [(LIGHT, Move::StandLight), (HEAVY, Move::StandHeavy), (DOWN | LIGHT, Move::CrouchLight)];
     for (button, attack) in moves {
         let data = Character::Kaito.data(attack);
@@ -76,7 +76,7 @@ fn missed_move_has_no_frame_advantage() {
 }
 
 #[test]
-fn the_dummy_blocks_low_and_high_and_a_throw_beats_it() {
+fn dummy_blocks_low_and_high_and_a_throw_beats_it() {
     for drill in [BLOCKS, Drill { stance: Stance::Crouch, ..BLOCKS }] {
         for button in [DOWN | HEAVY, HEAVY, LIGHT] {
             let (report, damage) = measured(&[button], &drill);
@@ -97,7 +97,7 @@ fn after_the_first_hit_the_dummy_blocks_the_rest() {
 }
 
 #[test]
-fn the_dummy_stands_crouches_and_jumps() {
+fn dummy_stands_crouches_and_jumps() {
     for (stance, seen) in [
         (Stance::Stand, [true, false, false]),
         (Stance::Crouch, [false, true, false]),
@@ -118,7 +118,7 @@ fn the_dummy_stands_crouches_and_jumps() {
 }
 
 #[test]
-fn a_training_has_no_end_and_heals() {
+fn training_has_no_end_and_heals() {
     let mut game = TrainingGame::new(1, Character::ALL);
     game.duel.fighters[1].x = Fx::from_num(-30);
     let mut lowest = FULL_HEALTH;
@@ -133,7 +133,7 @@ fn a_training_has_no_end_and_heals() {
 }
 
 #[test]
-fn the_inputs_are_told_with_their_frames_and_the_newest_first() {
+fn inputs_are_told_with_their_frames_and_the_newest_first() {
     let mut inputs = Inputs::default();
     for buttons in [RIGHT, RIGHT, RIGHT | DOWN, RIGHT | DOWN | LIGHT, RIGHT | DOWN | LIGHT] {
         inputs.push(buttons);

@@ -61,7 +61,7 @@ fn cancelled_hit_removes_its_effects() {
 }
 
 #[test]
-fn a_confirmed_blow_looks_like_an_unconfirmed_one() {
+fn confirmed_blow_looks_like_an_unconfirmed_one() {
     let (duel, start) = blow();
     let run = |second: &[CueEvent]| {
         let mut scene = Scene::new(&duel, names());
@@ -84,7 +84,7 @@ fn late_hit_effect_starts_midway_and_a_very_late_one_never() {
 }
 
 #[test]
-fn the_lost_health_lingers_in_red_and_then_goes() {
+fn lost_health_lingers_in_red_and_then_goes() {
     let mut duel = Duel::between(1, games::duel::Character::ALL);
     let mut scene = Scene::new(&duel, names());
     duel.fighters[1].health = 700;
@@ -154,7 +154,7 @@ fn different_actions_have_different_poses() {
 }
 
 #[test]
-fn the_banner_says_where_the_match_is() {
+fn banner_says_where_the_match_is() {
     let mut scene = Scene::new(&Duel::between(1, games::duel::Character::ALL), names());
     let mut says = |phase: Phase, since: u16| {
         scene.duel.phase = phase;
@@ -173,7 +173,7 @@ fn the_banner_says_where_the_match_is() {
 }
 
 #[test]
-fn a_keyboard_with_releases_holds_exactly_what_is_held() {
+fn keyboard_with_releases_holds_exactly_what_is_held() {
     let now = Instant::now();
     let mut keyboard = Keyboard::new(true);
     keyboard.press(Key::Left, Role::Direction(Key::Right), now);
@@ -280,7 +280,7 @@ fn keys_are_read_from_a_list_and_bad_lists_are_quoted() {
 }
 
 #[test]
-fn the_net_graph_marks_a_fighter_moved_by_a_rollback() {
+fn net_graph_marks_a_fighter_moved_by_a_rollback() {
     let mut net = NetGraph::default();
     let shown = Duel::between(1, games::duel::Character::ALL);
     let mut truth = shown;
@@ -324,7 +324,7 @@ mod terminal {
     }
 
     #[test]
-    fn a_name_cannot_move_the_cursor() {
+    fn name_cannot_move_the_cursor() {
         let mut cells = Cells::new(Depth::Full);
         cells.resize(20, 5);
         cells.write(0, 0, "\x1b[2Jevil\r\n", rgb(0xFF_FF_FF), None);

@@ -50,7 +50,7 @@ fn spectators_and_those_they_serve_see_the_end_of_a_match() {
 }
 
 #[test]
-fn an_invite_to_play_is_none_to_watch() {
+fn invite_to_play_is_none_to_watch() {
     let (_sides, invite) = bots(&[]);
     let joined = duel().args(["join", &invite, "--view", "none"]).output().expect("it ends");
     let words = String::from_utf8(joined.stderr).expect("words");

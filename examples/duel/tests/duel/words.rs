@@ -81,7 +81,7 @@ fn slow_frames_are_told_without_blame() {
 }
 
 #[test]
-fn a_code_is_to_be_compared_and_tries_of_others_are_told() {
+fn code_is_to_be_compared_and_tries_of_others_are_told() {
     let lines = |code| {
         code_lines(code).into_iter().map(|(label, text)| format!("{label}: {text}")).collect::<Vec<_>>()
     };
@@ -116,7 +116,7 @@ fn keys_of_the_link_are_no_keys_of_the_fight() {
 }
 
 #[test]
-fn a_pause_is_told_with_its_player_and_its_limit() {
+fn pause_is_told_with_its_player_and_its_limit() {
     assert_eq!(bens().paused(Player::One), "Ann paused the match");
     assert_eq!(bens().paused(Player::Two), "you paused the match");
     assert_eq!(bens().countdown(Duration::from_millis(2_001)), "the match goes on in 3 s");
