@@ -78,7 +78,6 @@ const matches = {
             await page.until("rebout.facts().playing", 60);
             const told = await play(page);
             await page.close();
-            await duel.until(/left/, 20);
             await duel.outcome();
             const [path] = await duel.until(/^path: \w+/m);
             expect(path.endsWith(options.path), `the native program has the ${path}`);
