@@ -21,7 +21,7 @@ pub(crate) fn turn(
             }
             Now::Event(_) | Now::Notice(_) => {}
             Now::Finished(finish) => return Ok(Some(finish)),
-            _ => break, // nothing to do before the next turn
+            _ => break, // `Now::Idle`: nothing to do before the next turn
         }
     }
     if let (Some(game), Some((previous, phase))) = (&*game, online.previous()) {

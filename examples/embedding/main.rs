@@ -10,6 +10,8 @@ mod offline;
 mod online;
 mod own_loop;
 #[cfg(test)]
+mod playback;
+#[cfg(test)]
 mod saves;
 #[cfg(test)]
 mod sticks;
@@ -21,6 +23,7 @@ mod volley;
 use online::Stage;
 use rebout::{Buttons, CueChange, CueEvent, Player};
 use std::error::Error;
+use std::process::ExitCode;
 use volley::{DOWN, POINT, UP, Volley};
 
 /// A bot at the keys, and the terminal as the screen.
@@ -54,19 +57,29 @@ impl Stage for Terminal {
     fn draw(&mut self, _: &Volley, _: f32) {}
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    if let Some(result) = modes::run(&args) {
+    match run(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("embedding: {error}"); // every error prints as a sentence
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: &[&str]) -> Result<(), Box<dyn Error>> {
+    if let Some(result) = modes::run(args) {
         return result;
     }
-    let online = match args[..] {
+    let online = match *args {
         ["host"] => online::open(online::options("Ada"), None)?,
         ["join", invite] => online::open(online::options("Bob"), Some(invite))?,
         ["test"] => return Ok(sync_test::sync_test(5_000)?),
         _ => return Err("usage: host | join INVITE | test".into()),
     };
-    println!("{}", online.share()); // the host's invite
+    println!("{}", online.share()); // the host's invite; empty at a joiner
     println!("{}", online::play(online, &mut Terminal::default())?);
     Ok(())
 }

@@ -2,8 +2,8 @@
 //! emulator's core, and one whose world belongs to an engine.
 
 use rebout::{
-    Config, Cues, FirstState, FrameRate, Game, Inputs, Options, Pages, Player, Save, Saving, StateError,
-    fields,
+    Config, Cues, Fields, FirstState, FrameRate, Game, Inputs, Options, Pages, Player, Save, Saving,
+    StateError, Visitor, fields,
 };
 
 // 1. Heap memory: the snapshot has the same fields, and is overwritten in place.
@@ -268,5 +268,27 @@ impl Game for Lent<'_> {
             *position += i32::from(inputs[Player::BOTH[at % 2]].buttons().0);
         }
         self.world.time += 1;
+    }
+}
+
+// 5. Memory that a core names at run time.
+
+pub(crate) struct Region {
+    pub(crate) name: String,
+    pub(crate) base: u32,
+    pub(crate) bytes: Vec<u8>,
+}
+
+pub(crate) struct Regions(pub(crate) Vec<Region>);
+
+impl Fields for Region {
+    fn visit<V: Visitor>(&self, visitor: &mut V) {
+        visitor.addressed(self.base, &self.bytes);
+    }
+}
+
+impl Fields for Regions {
+    fn visit<V: Visitor>(&self, visitor: &mut V) {
+        self.0.iter().for_each(|region| visitor.field(&region.name, region));
     }
 }

@@ -13,14 +13,15 @@ use rebout::{
 use std::collections::HashMap;
 use std::time::Duration;
 
-const PAGES: [(&str, usize); 5] = [
+const PAGES: [(&str, usize); 6] = [
     (include_str!("../../docs/EMBEDDING.md"), 4),
-    (include_str!("../../docs/EMULATORS.md"), 8),
+    (include_str!("../../docs/EMULATORS.md"), 9),
     (include_str!("../../docs/ENGINES.md"), 5),
     (include_str!("../../docs/INPUT.md"), 2),
     (include_str!("../../docs/MIGRATING.md"), 3),
+    (include_str!("../../docs/REPLAY.md"), 1),
 ];
-const SOURCES: [(&str, &str); 12] = [
+const SOURCES: [(&str, &str); 13] = [
     ("main.rs", include_str!("main.rs")),
     ("volley.rs", include_str!("volley.rs")),
     ("online.rs", include_str!("online.rs")),
@@ -29,6 +30,7 @@ const SOURCES: [(&str, &str); 12] = [
     ("sync_test.rs", include_str!("sync_test.rs")),
     ("saves.rs", include_str!("saves.rs")),
     ("offline.rs", include_str!("offline.rs")),
+    ("playback.rs", include_str!("playback.rs")),
     ("sticks.rs", include_str!("sticks.rs")),
     ("the game on Bevy", include_str!("../bevy/src/online.rs")),
     ("the tug of war on GGRS", include_str!("../../benches/peers/examples/tug_ggrs.rs")),
@@ -188,6 +190,8 @@ fn match_of_the_page_is_played_by_invite_and_recorded() {
     let mut game = Volley::new(recording.header().seed);
     assert!(recording.verify(&mut game).unwrap() > 0);
     assert_eq!(checksum(&game), agreed);
+    let last = Frame(recording.frames());
+    assert_eq!(checksum(&crate::playback::state_at(file, last).unwrap()), agreed);
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -387,4 +391,13 @@ fn pad_that_trembles_gives_the_same_input() {
     let input = read(-32_768, 0, 255);
     assert!(input.holds(DOWN));
     assert_eq!([0, 1, 2, 3].map(|axis| input.axis(axis)), [-127, 0, 112, 0]);
+}
+
+#[test]
+fn memory_named_at_run_time_is_reported_by_address() {
+    let regions = |byte| {
+        let region = crate::saves::Region { name: "wram".to_owned(), base: 0x7E_0000, bytes: vec![1, byte] };
+        crate::saves::Regions(vec![region])
+    };
+    assert_eq!(rebout::diff(&regions(2), &regions(3))[0].to_string(), "wram[0x7e0001]: 2 / 3");
 }

@@ -80,6 +80,6 @@ impl Volley {
 
     fn serve(&mut self) {
         let vx = if self.rng.chance(1, 2) { 5 } else { -5 };
-        self.ball = Ball { x: COURT.0 / 2, y: COURT.1 / 2, vx, vy: self.rng.range(-4, 4) };
+        self.ball = Ball { x: COURT.0 / 2, y: COURT.1 / 2, vx, vy: self.rng.range(-4, 4) }; // -4 to 4, both included
     }
 }
