@@ -12,7 +12,7 @@ pub(crate) trait Stage {
     fn draw(&mut self, game: &Volley, phase: f32);
 }
 
-/// The id of the game, any number of yours, and the content hash: of its build, data and rules. Both machines must have the same.
+/// The id of the game, any number of yours, and a hash of its build, data and rules. Both must be equal on the two machines.
 pub(crate) fn options(name: &str) -> Options {
     Options::new(0x566F_6C6C_6579, 1).name(name).record_to("replays").bundles_to("desyncs")
 }

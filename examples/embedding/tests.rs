@@ -15,7 +15,7 @@ use std::time::Duration;
 
 const PAGES: [(&str, usize); 6] = [
     (include_str!("../../docs/EMBEDDING.md"), 4),
-    (include_str!("../../docs/EMULATORS.md"), 9),
+    (include_str!("../../docs/EMULATORS.md"), 8),
     (include_str!("../../docs/ENGINES.md"), 5),
     (include_str!("../../docs/INPUT.md"), 2),
     (include_str!("../../docs/MIGRATING.md"), 3),

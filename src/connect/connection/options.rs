@@ -61,6 +61,7 @@ pub struct ConnectOptions {
     pub(super) authorities: Option<PathBuf>,
     pub(super) relay: RelayPolicy,
     /// The machine was in the match before, and comes back.
+    #[cfg(feature = "nat")]
     pub(super) comes_back: bool,
     pub(super) randomness: Option<Randomness>,
     pub(super) key_log: Option<PathBuf>,
@@ -86,6 +87,7 @@ impl Default for ConnectOptions {
             #[cfg(feature = "tls")]
             authorities: None,
             relay: RelayPolicy::default(),
+            #[cfg(feature = "nat")]
             comes_back: false,
             randomness: None,
             key_log: None,

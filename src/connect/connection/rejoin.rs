@@ -83,8 +83,19 @@ impl ConnectOptions {
         let (access, key, rendezvous) = (Access::Invited, Key::New, None);
         let relay = read_relay(relay).unwrap_or(self.relay);
         // The key of the match proves who is there.
-        let (only, leaves_addresses_out, comes_back) = (Vec::new(), false, true);
-        Self { access, key, rendezvous, relay, only, leaves_addresses_out, bind, comes_back, ..self.clone() }
+        let (only, leaves_addresses_out) = (Vec::new(), false);
+        Self {
+            access,
+            key,
+            rendezvous,
+            relay,
+            only,
+            leaves_addresses_out,
+            bind,
+            #[cfg(feature = "nat")]
+            comes_back: true,
+            ..self.clone()
+        }
     }
 }
 
