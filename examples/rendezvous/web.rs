@@ -177,9 +177,10 @@ impl Web {
             if now < client.look_at {
                 return true;
             }
-            let ends = match now >= client.heard_at + *idle {
-                true => Err(Ends::Left),
-                false => client.run(now, *is_proxied, stats, &mut take),
+            let ends = if now >= client.heard_at + *idle {
+                Err(Ends::Left)
+            } else {
+                client.run(now, *is_proxied, stats, &mut take)
             };
             client.look_at = now + if now < client.heard_at + QUIET_AFTER { LOOK } else { LOOK_AT_QUIET };
             stats.broken += u64::from(matches!(ends, Err(Ends::Broken)));

@@ -50,7 +50,7 @@ pub(crate) struct SpectatorKeys {
     pub(crate) room: Option<[u8; 32]>,
     /// The delay of the broadcast, which no later program shortens.
     pub(crate) delay_millis: u32,
-    /// The other limits of the broadcast.
+    /// The limits of the broadcast, which the next program keeps.
     pub(crate) max_spectators: u16,
     pub(crate) bits_per_second: u32,
     pub(crate) chat: bool,

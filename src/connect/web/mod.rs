@@ -1,8 +1,8 @@
 //! Data channels of WebRTC: what a native program and a page in a browser have in common, and the paths of a page.
 //!
-//! Two machines of which one is a page meet at the rendezvous like any others. Their signals, inside INIT, RESP and SIGNAL, are
-//! signals of their own: the [`Description`] of a peer connection, with the fingerprint of its DTLS certificate. The invite's key
-//! authenticates them, so that a rendezvous cannot put itself between the two. Inside the data channel every packet is sealed
+//! Two machines of which one is a page meet at the rendezvous like any others. Their signals, inside INIT, RESP and SIGNAL, carry
+//! the [`Description`] of a peer connection, with the fingerprint of its DTLS certificate. The invite's key authenticates it, so
+//! that a rendezvous cannot put itself between the two. Inside the data channel every packet is sealed
 //! as over UDP.
 //!
 //! In a page (feature `browser`) the transport is written in the page's own package. It carries datagrams to the rendezvous at
